@@ -275,7 +275,7 @@ impl AnnotationTaskService {
                     status: row.state,
                     is_public: row.results_public,
                     is_outdated: outdated,
-                    n_people: desk.n_active_annotators(),
+                    n_people: desk.n_annotators_with_decisions(),
                     agreement: agreement::overall_agreement_coefficients(items, &log),
                     estimates: estimates.transpose()?,
                 }))

@@ -404,7 +404,7 @@ impl ModelEntry {
             format_model_spec(&self.name, used, PassageStrategy::Truncate)
         );
         let ranker = NeuralRanker::load(self, &files, used, siblings, computing)?;
-        Ok(ranker.with_precision_label(computing.precision))
+        Ok(ranker.with_precision_in_fingerprint(computing.precision))
     }
 
     /// Reads the files of a model. `first` gets the metadata before the large files are read.

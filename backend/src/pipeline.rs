@@ -95,7 +95,7 @@ pub(crate) fn count_word_cooccurrences(
     index: &Index,
     settings: GloveSettings,
 ) -> Result<GloveTrainer<'_>, Error> {
-    let corpus = GloveCorpus::new(index, settings)?;
+    let corpus = GloveCorpus::with_frequent_words(index, settings)?;
     let n_docs = corpus.n_docs();
     let part = n_docs
         .div_ceil(rayon::current_num_threads() as DocNo)

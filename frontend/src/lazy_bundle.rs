@@ -21,7 +21,7 @@ use crate::pages::about::AboutPage;
 use crate::pages::compare::CompareRankers;
 use crate::pages::figures::Figures;
 use crate::pages::instance::Instance;
-use crate::pages::late_interaction::LateInteraction;
+use crate::pages::late_interaction::LateInteractionPage;
 use crate::pages::operator::OperatorPage;
 use crate::pages::playground::PlaygroundPage;
 use crate::pages::reproductions::Reproductions;
@@ -68,7 +68,7 @@ fn page_view(page: PageRoute) -> AnyView {
     match page {
         PageRoute::Figures { study } => view! { <Figures study/> }.into_any(),
         PageRoute::LateInteraction { study, ranker } => {
-            view! { <LateInteraction study ranker/> }.into_any()
+            view! { <LateInteractionPage study ranker/> }.into_any()
         }
         PageRoute::CompareRankers { study } => view! { <CompareRankers study/> }.into_any(),
         PageRoute::BehavioralTests { study } => view! { <BehavioralTests study/> }.into_any(),

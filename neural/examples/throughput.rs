@@ -160,7 +160,7 @@ fn score(
         let (query, text): (String, String) = serde_json::from_str(line)?;
         let query = model.tokenize(QueryOrDocumentRole::Query, &query)?;
         let text = model.tokenize(QueryOrDocumentRole::Document, &text)?;
-        Ok(model.tokenize_pair(&query, &text))
+        Ok(model.join_tokenized_pair(&query, &text))
     });
     let pairs: Vec<TokenizedPair> = pairs.collect::<Result<_, Box<dyn Error>>>()?;
     let lengths = pairs.iter().map(|it| it.ids.len()).collect();

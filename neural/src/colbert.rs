@@ -215,7 +215,7 @@ impl Colbert {
         };
         Ok(EncoderInput {
             n_attended: attended,
-            ..EncoderInput::from_text(text)
+            ..EncoderInput::from_tokenized_text(text)
         })
     }
 

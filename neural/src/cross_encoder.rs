@@ -73,8 +73,12 @@ impl CrossEncoder {
     }
 
     /// Joins both; if they are too long, the longer one is truncated first.
-    pub fn tokenize_pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
-        self.cutter.tokenize_pair(query, text)
+    pub fn join_tokenized_pair(
+        &self,
+        query: &TokenizedText,
+        text: &TokenizedText,
+    ) -> TokenizedPair {
+        self.cutter.join_tokenized_pair(query, text)
     }
 
     /// Returns the score of each pair, higher is better; always finite. With one label it is the

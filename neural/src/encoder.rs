@@ -87,8 +87,10 @@ impl TransformerEncoder {
 
     /// Encodes texts in one batch, each as its own input.
     pub(crate) fn forward_texts(&self, batch: &[&TokenizedText]) -> Result<HiddenStates, Error> {
-        let inputs: Vec<EncoderInput<'_>> =
-            batch.iter().map(|it| EncoderInput::from_text(it)).collect();
+        let inputs: Vec<EncoderInput<'_>> = batch
+            .iter()
+            .map(|it| EncoderInput::from_tokenized_text(it))
+            .collect();
         self.forward(&inputs)
     }
 

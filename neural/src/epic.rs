@@ -179,7 +179,7 @@ impl EpicRanker {
     ) -> Result<Vec<EpicEncodedDocument>, Error> {
         let inputs = batch.iter().map(|it| EncoderInput {
             second_segment_start: 0,
-            ..EncoderInput::from_text(it)
+            ..EncoderInput::from_tokenized_text(it)
         });
         let inputs: Vec<EncoderInput<'_>> = inputs.collect();
         let states = self.encoder.forward(&inputs)?;

@@ -78,7 +78,11 @@ impl MonoT5 {
     }
 
     /// Fills the prompt; if query and document are too long, the longer one is truncated first.
-    pub fn tokenize_pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
+    pub fn join_tokenized_pair(
+        &self,
+        query: &TokenizedText,
+        text: &TokenizedText,
+    ) -> TokenizedPair {
         let room = self.max_tokens - self.prompt.len();
         let (n_query, n_text) = truncate_longest_first(query.ids.len(), text.ids.len(), room);
         let cut = n_query < query.ids.len() || n_text < text.ids.len();
@@ -204,7 +208,7 @@ mod tests {
                             .tokenize(QueryOrDocumentRole::Document, it[name].as_str().unwrap())
                             .unwrap()
                     };
-                    model.tokenize_pair(&text("query"), &text("text"))
+                    model.join_tokenized_pair(&text("query"), &text("text"))
                 })
                 .collect();
             let found = model

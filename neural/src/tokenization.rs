@@ -53,7 +53,7 @@ pub(crate) struct EncoderInput<'a> {
 
 impl<'a> EncoderInput<'a> {
     /// Creates the encoder input of one text, as a single segment that is attended to in full.
-    pub(crate) fn from_text(text: &'a TokenizedText) -> EncoderInput<'a> {
+    pub(crate) fn from_tokenized_text(text: &'a TokenizedText) -> EncoderInput<'a> {
         EncoderInput::single_segment(&text.ids)
     }
 
@@ -221,7 +221,7 @@ impl InputTokenizer {
     }
 
     /// Joins a query and a document into one sequence, truncated by [`truncate_longest_first`].
-    pub(crate) fn tokenize_pair(
+    pub(crate) fn join_tokenized_pair(
         &self,
         query: &TokenizedText,
         text: &TokenizedText,

@@ -133,7 +133,7 @@ impl Given {
         lines(&folder.join("texts.jsonl"), &self.texts)?;
         lines(&folder.join("queries.jsonl"), &self.queries)?;
         let docs: Vec<_> = (0..index.n_docs() as DocNo)
-            .map(|it| index.terms_of_doc(it))
+            .map(|it| index.term_sequence_of_doc(it))
             .collect();
         let asked = self.queries.iter().map(|it| {
             let terms = index.query_term_statistics(it).into_iter();
@@ -262,7 +262,7 @@ impl Bench {
                 let read = Index::build(&analyzer, texts).expect("a pool is small");
                 let query = here(terms, &read);
                 let counted = (0..pool.len() as DocNo)
-                    .map(|it| DocumentFeatures::from_terms(read.terms_of_doc(it), &query));
+                    .map(|it| DocumentFeatures::from_terms(read.term_sequence_of_doc(it), &query));
                 let counted: Vec<DocumentFeatures> = counted.collect();
                 mine(&query, &counted);
             }
@@ -273,7 +273,7 @@ impl Bench {
             .zip(&self.given.pools)
             .map(|(query, pool)| {
                 pool.iter()
-                    .map(|&it| DocumentFeatures::from_terms(index.terms_of_doc(it), query))
+                    .map(|&it| DocumentFeatures::from_terms(index.term_sequence_of_doc(it), query))
                     .collect()
             })
             .collect();
@@ -328,7 +328,7 @@ impl Bench {
             ..GloveSettings::default()
         };
         let start = ThreadClock::start();
-        let corpus = GloveCorpus::new(&index, settings)?;
+        let corpus = GloveCorpus::with_frequent_words(&index, settings)?;
         let counted = corpus.count_cooccurrences(0..corpus.n_docs());
         let mut trainer = GloveTrainer::new(corpus, vec![counted]);
         trainer.train_remaining_rounds();

@@ -204,7 +204,7 @@ impl Index {
     }
 
     /// Returns the terms of a document, in order.
-    pub fn terms_of_doc(&self, doc: DocNo) -> &[TermNo] {
+    pub fn term_sequence_of_doc(&self, doc: DocNo) -> &[TermNo] {
         let doc = doc as usize;
         &self.forward[self.starts[doc] as usize..self.starts[doc + 1] as usize]
     }
@@ -281,7 +281,7 @@ mod tests {
             }
         );
         assert_eq!(
-            index.terms_of_doc(0),
+            index.term_sequence_of_doc(0),
             [term("river"), term("bank"), term("river")]
         );
     }

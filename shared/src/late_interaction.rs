@@ -104,13 +104,13 @@ pub struct QueryWordStatistics {
     /// The other tokens that it matches most often, with their share of all its matches; at most
     /// [`MAX_SOFT_MATCHES`].
     #[serde(alias = "soft")]
-    pub soft_matches: Vec<SoftMatchedToken>,
+    pub soft_matches: Vec<SoftMatchShare>,
 }
 
 /// Another token that the tokens of a word match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SoftMatchedToken {
+pub struct SoftMatchShare {
     /// The token as in the vocabulary.
     #[serde(alias = "piece")]
     pub token: String,

@@ -257,7 +257,7 @@ impl<'a> IndexedWordVectors<'a> {
             .index
             .tokens_of_doc(doc)
             .expect("the index keeps tokens");
-        let words = self.index.terms_of_doc(doc).iter().zip(tokens);
+        let words = self.index.term_sequence_of_doc(doc).iter().zip(tokens);
         let outside = words.filter(|it| is_outside(query, *it.0));
         BagOfWordVectors::from_rows(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
     }
@@ -292,7 +292,7 @@ impl<'a> IndexedWordVectors<'a> {
             .index
             .tokens_of_doc(doc)
             .expect("the index keeps tokens");
-        let words = self.index.terms_of_doc(doc).iter().zip(tokens);
+        let words = self.index.term_sequence_of_doc(doc).iter().zip(tokens);
         let words = words.map(|(&term, &token)| (term, self.rows[token as usize]));
         text_word_similarities(self.vectors, asked, query, words)
     }

@@ -121,12 +121,12 @@ impl TaskProgressCounts {
             n_available: 0,
             n_decisions: self.n_filled,
             n_decisions_required: self.n_drawn * u64::from(self.overlap),
-            n_annotators: self.n_active_annotators(),
+            n_annotators: self.n_annotators_with_decisions(),
         }
     }
 
     /// Returns the number of annotators who have decided on at least one item.
-    pub(super) fn n_active_annotators(&self) -> u32 {
+    pub(super) fn n_annotators_with_decisions(&self) -> u32 {
         let decided = self.people.values().filter(|it| !it.decided.is_empty());
         decided.count() as u32
     }
@@ -134,7 +134,7 @@ impl TaskProgressCounts {
     /// Returns about how many items a person could still get: sampled items with a free slot, and
     /// the gold items that are mixed into that many. Slots that are leased to others do not count
     /// as free.
-    pub(super) fn estimate_items_left(
+    pub(super) fn estimate_items_left_for_person(
         &self,
         person: PersonId,
         task: &AnnotationTask,

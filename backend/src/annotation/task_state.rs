@@ -160,7 +160,7 @@ impl AnnotationTaskState {
         let n_left = open.map(|person| {
             let leases = work.live(unix_time_ms_u64());
             work.tally
-                .estimate_items_left(person, &row.task, &self.items, &leases)
+                .estimate_items_left_for_person(person, &row.task, &self.items, &leases)
         });
         TaskProgressSummary {
             n_available: n_left.unwrap_or_default(),
@@ -174,8 +174,8 @@ impl AnnotationTaskState {
     }
 
     /// Returns the number of people who have decided on at least one item.
-    pub(crate) fn n_active_annotators(&self) -> u32 {
-        self.read().tally.n_active_annotators()
+    pub(crate) fn n_annotators_with_decisions(&self) -> u32 {
+        self.read().tally.n_annotators_with_decisions()
     }
 
     /// Finds the next items for a person and leases them, in memory only. The time is proportional

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use shared::collection::document_pairs::layouts::stories::{StoryFileLayout, StorySubset};
+use shared::collection::document_pairs::layouts::stories::{NewsStorySubset, StoryFileLayout};
 use shared::collection::document_pairs::layouts::{RowExclusionReason, TitlesByDocId};
 use shared::error::FileReadReport;
 use shared::probe::MiningLimits;
@@ -162,8 +162,8 @@ impl DatasetTransferArgs {
 impl DataSet {
     fn gather(&self, from: &Path, titles: &TitlesByDocId) -> Result<LoadedTransferSet, Error> {
         let sample = |all: bool| match all {
-            true => StorySubset::All,
-            false => StorySubset::Tenth,
+            true => NewsStorySubset::All,
+            false => NewsStorySubset::Tenth,
         };
         match self {
             DataSet::Jfleg { spellchecked, .. } => match spellchecked {

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use shared::collection::document_pairs::layouts::parallel::{PreferredPairSide, SentenceFile};
-use shared::collection::document_pairs::layouts::stories::{StoryFileLayout, StorySubset};
+use shared::collection::document_pairs::layouts::stories::{NewsStorySubset, StoryFileLayout};
 use shared::collection::document_pairs::layouts::{
     self, ConvertedPairDataset, RowExclusionReason, TitlesByDocId,
 };
@@ -151,7 +151,7 @@ pub(crate) fn load_factuality(from: &Path, seed: u64) -> Result<LoadedTransferSe
 pub(crate) fn load_sampled_stories(
     from: &Path,
     story: StoryFileLayout,
-    sample: StorySubset,
+    sample: NewsStorySubset,
     titles: &TitlesByDocId,
 ) -> Result<LoadedTransferSet, Error> {
     let mut gathered = LoadedTransferSet::default();

@@ -59,7 +59,7 @@ pub(super) async fn stream_job_events(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     // Subscribes to changes before the job is loaded, so that none is missed.
     let watcher = JobWatcher {
-        place: app.limits.watcher()?,
+        place: app.limits.take_watcher_slot()?,
         steps: app.jobs.subscribe_to_changes(),
         stopping: app.shutdown.clone(),
         jobs: app.jobs.clone(),

@@ -207,7 +207,7 @@ impl ServerLimits {
     }
 
     /// Takes a slot for watching a job, held until the result is dropped; an error if none is free.
-    pub(super) fn watcher(&self) -> Result<OwnedSemaphorePermit, Error> {
+    pub(super) fn take_watcher_slot(&self) -> Result<OwnedSemaphorePermit, Error> {
         let busy = |_| Error::ServerBusy {
             what: "others who watch jobs",
             retry_after_s: 30,

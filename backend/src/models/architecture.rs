@@ -161,14 +161,14 @@ impl JointInputModel {
         }
     }
 
-    pub(super) fn tokenize_pair(
+    pub(super) fn join_tokenized_pair(
         &self,
         query: &TokenizedText,
         text: &TokenizedText,
     ) -> TokenizedPair {
         match self {
-            JointInputModel::Cross(it) => it.tokenize_pair(query, text),
-            JointInputModel::Mono(it) => it.tokenize_pair(query, text),
+            JointInputModel::Cross(it) => it.join_tokenized_pair(query, text),
+            JointInputModel::Mono(it) => it.join_tokenized_pair(query, text),
         }
     }
 

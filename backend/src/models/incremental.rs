@@ -217,7 +217,9 @@ impl IncrementalScoring {
         for (passage, tokens) in new.iter_mut().zip(cut) {
             let cut_together = match &*self.passage_ranker.reader {
                 ScoringModel::Independent(_) => false,
-                ScoringModel::Joint(model) => model.tokenize_pair(&self.query, &tokens).truncated,
+                ScoringModel::Joint(model) => {
+                    model.join_tokenized_pair(&self.query, &tokens).truncated
+                }
             };
             if tokens.truncated || cut_together || self.texts[passage.text].truncated {
                 (self.request.on_truncation)(TruncatedInput::Document(passage.text))?;

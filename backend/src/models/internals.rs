@@ -108,7 +108,7 @@ impl NeuralRanker {
         let text = self
             .tokenize_texts(QueryOrDocumentRole::Document, &[asked.document.as_str()])?
             .remove(0);
-        let pair = model.tokenize_pair(&query, &text);
+        let pair = model.join_tokenized_pair(&query, &text);
         let found = model.attention_weights(&pair, layer as usize, head.map(|it| it as usize));
         let Some(weights) = found.map_err(Error::model_error_converter(&self.about.spec))? else {
             let reason = "computes attention in a way that does not show it; load the model on \

@@ -151,7 +151,10 @@ impl NeuralRanker {
 
 impl NeuralRanker {
     /// Adds the precision to description and fingerprint, since scores depend on it.
-    pub(super) fn with_precision_label(mut self, precision: FloatPrecision) -> NeuralRanker {
+    pub(super) fn with_precision_in_fingerprint(
+        mut self,
+        precision: FloatPrecision,
+    ) -> NeuralRanker {
         if precision != FloatPrecision::F32 {
             let about = &mut self.about;
             about.detail += &format!("; in {precision}");

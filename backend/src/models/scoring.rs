@@ -274,7 +274,7 @@ impl NeuralRanker {
                         read.extend(
                             text.passages
                                 .iter()
-                                .map(|it| cross.tokenize_pair(query, it)),
+                                .map(|it| cross.join_tokenized_pair(query, it)),
                         );
                         let truncated =
                             text.truncated || read[first..].iter().any(|it| it.truncated);

@@ -109,7 +109,7 @@ fn score_formula(
         pairs: scoring.pairs,
     };
     let mut cores = ParallelExecutor::default();
-    let mut scores = run_synchronously(lexical.score_with_each_ranker(&[*ranker], &mut cores))?;
+    let mut scores = run_synchronously(lexical.score_all_pairs(&[*ranker], &mut cores))?;
     Ok(scores.remove(0))
 }
 

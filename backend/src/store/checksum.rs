@@ -130,7 +130,7 @@ fn seal_of<const N: usize>(rest: [&[u8]; N]) -> String {
 
 /// Reads a file that [`add_json_checksum`] has created, and verifies its checksum. Files of earlier
 /// versions have no checksum and start with `unsealed`.
-pub(crate) fn read_checksummed_json(
+pub(crate) fn read_checksummed_json_bytes(
     path: &Path,
     unsealed: &str,
     way_out: &'static str,
@@ -219,7 +219,7 @@ mod tests {
     fn a_sealed_file_is_read_as_it_was_written_or_not_at_all() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("study.json");
-        let read = || read_checksummed_json(&path, "{\"study\":", "make it again");
+        let read = || read_checksummed_json_bytes(&path, "{\"study\":", "make it again");
         let json = br#"{"study":{"n":1}}"#;
         let sealed = add_json_checksum(json);
         fs::write(&path, &sealed).unwrap();

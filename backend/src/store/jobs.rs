@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::models::PairScore;
-use crate::store::scores::ScoreColumns;
+use crate::store::scores::RankerScoreColumns;
 use crate::store::{Database, may_be_stored, places};
 use shared::api::{Job, JobState};
 use shared::error::Error as Wrong;
@@ -351,7 +351,7 @@ impl Database {
     }
 
     /// Returns the scores of a job in the columns of the score store.
-    pub(crate) async fn job_score_columns(&self, id: &str) -> Result<ScoreColumns, Error> {
+    pub(crate) async fn job_score_columns(&self, id: &str) -> Result<RankerScoreColumns, Error> {
         let work = self.job_input(id).await?;
         let hashes = |texts: &[String]| -> Vec<String> {
             texts
@@ -368,7 +368,7 @@ impl Database {
         .await
         .map_err(|it| self.failed(it))?;
         let (query_hashes, text_hashes) = (hashes(&work.queries), hashes(&texts));
-        let mut columns = ScoreColumns::default();
+        let mut columns = RankerScoreColumns::default();
         for it in self.job_scores(id).await? {
             let (query, text) = work.pairs[it.pair as usize];
             columns

@@ -18,7 +18,7 @@ use crate::store::{Database, parquet_columns, write_atomically};
 
 /// Scores of a ranker, as columns.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct ScoreColumns {
+pub(crate) struct RankerScoreColumns {
     /// [`shared::collection::text_hash`] of the query.
     pub query_hashes: Vec<String>,
     /// [`shared::collection::text_hash`] of the document.
@@ -29,7 +29,7 @@ pub(crate) struct ScoreColumns {
     pub truncated: Vec<bool>,
 }
 
-impl ScoreColumns {
+impl RankerScoreColumns {
     /// Writes a file of the score store, and creates its folder if necessary.
     pub(crate) fn write_parquet_file(&self, path: &Path) -> Result<(), Error> {
         let way_out = "make room, or take another data folder";

@@ -84,7 +84,7 @@ pub(crate) fn Instance() -> impl IntoView {
     });
     let view = Memo::new(move |_| {
         let search = search.get();
-        InstanceView::read(&|key| location::query_string_parameter(&search, key))
+        InstanceView::from_address(&|key| location::query_string_parameter(&search, key))
     });
     let tie = Memo::new(move |_| view.get().list.dials.tie_threshold);
     let show = LocalResource::new(move || {

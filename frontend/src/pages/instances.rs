@@ -54,7 +54,7 @@ pub(crate) fn Instances() -> impl IntoView {
 #[component]
 fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoView {
     let query = use_query_map();
-    let view = Memo::new(move |_| InstanceListView::read(&|key| query.read().get(key)));
+    let view = Memo::new(move |_| InstanceListView::from_address(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
     let name = StoredValue::new(study.clone());
     let look = LatestReply::send_on_change(move || GetStudyRequest {

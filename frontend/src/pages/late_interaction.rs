@@ -35,7 +35,7 @@ type OverviewResource = LocalResource<Result<StudyOverview, api::RequestError>>;
 
 /// Renders the Late interaction page of a study.
 #[component]
-pub(crate) fn LateInteraction(
+pub(crate) fn LateInteractionPage(
     /// The name of the study.
     study: String,
     /// The slug of the ranker; none takes the first.

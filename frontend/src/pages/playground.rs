@@ -108,7 +108,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
         <manipulation_effect::ManipulationEffectSection desk/>
         <settings::PlaygroundSettingsFields desk/>
         <div class="bench">
-            <axioms::AxiomsSection desk/>
+            <axioms::AxiomOutcomesSection desk/>
             <div>
                 <query_terms::QueryTermSection desk/>
                 <lexical_rankers::LexicalRankersSection desk/>

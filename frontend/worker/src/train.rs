@@ -38,7 +38,7 @@ pub(crate) async fn train_word_vectors(
         return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
     };
     drop(docs);
-    let corpus = GloveCorpus::new(&index, settings).map_err(to_error_response)?;
+    let corpus = GloveCorpus::with_frequent_words(&index, settings).map_err(to_error_response)?;
     let Some(counted) = count_neighbors(&corpus, &mut watch).await else {
         return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
     };

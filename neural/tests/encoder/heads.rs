@@ -218,7 +218,7 @@ fn attention_equals_the_reference() {
     let text = model
         .tokenize(QueryOrDocumentRole::Document, &first.text)
         .unwrap();
-    let pair = model.tokenize_pair(&query, &text);
+    let pair = model.join_tokenized_pair(&query, &text);
     let n = pair.ids.len();
     assert_eq!(model.n_layers_and_heads(), (2, 4));
     for (layer, heads) in expected.first_rows.iter().enumerate() {
@@ -258,7 +258,7 @@ fn attention_equals_the_reference() {
     let text = modern
         .tokenize(QueryOrDocumentRole::Document, &first.text)
         .unwrap();
-    let pair = modern.tokenize_pair(&query, &text);
+    let pair = modern.join_tokenized_pair(&query, &text);
     assert_eq!(modern.attention_weights(&pair, 0, None).unwrap(), None);
 }
 
@@ -281,7 +281,7 @@ fn cross_encoders_equal_the_reference() {
             let text = model
                 .tokenize(QueryOrDocumentRole::Document, &it.text)
                 .unwrap();
-            let pair = model.tokenize_pair(&query, &text);
+            let pair = model.join_tokenized_pair(&query, &text);
             assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
             (pair, it.score)
         });

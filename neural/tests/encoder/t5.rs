@@ -78,7 +78,7 @@ fn mono_t5_equals_the_reference() {
                     .tokenize(neural::QueryOrDocumentRole::Document, it)
                     .unwrap()
             });
-            let pair = model.tokenize_pair(&query, &text);
+            let pair = model.join_tokenized_pair(&query, &text);
             let found = (&pair.ids, pair.truncated);
             assert_eq!(
                 found,
@@ -128,7 +128,7 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
             .tokenize(neural::QueryOrDocumentRole::Document, text)
             .unwrap()
     };
-    let whole = model.tokenize_pair(&cut("river sea"), &cut("lake"));
+    let whole = model.join_tokenized_pair(&cut("river sea"), &cut("lake"));
     assert!(!whole.truncated);
     assert_eq!(whole.ids.len(), whole.document_start + 1 + 4);
     let n_around = whole.ids.len() - 3;
@@ -140,7 +140,7 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
         (&many, "sea", room - 1),
         (&many, &many, room / 2),
     ] {
-        let pair = model.tokenize_pair(&cut(query), &cut(text));
+        let pair = model.join_tokenized_pair(&cut(query), &cut(text));
         assert!(pair.truncated);
         assert_eq!(pair.ids.len(), 14);
         assert_eq!(pair.document_start, whole.document_start - 2 + n_query);
@@ -388,7 +388,7 @@ fn a_million_characters_are_cut() {
             .tokenize(neural::QueryOrDocumentRole::Document, &text)
             .unwrap();
         assert!(text.truncated);
-        let pair = model.tokenize_pair(&query, &text);
+        let pair = model.join_tokenized_pair(&query, &text);
         assert!(pair.truncated && pair.ids.len() == 32);
         assert!(model.score(&[&pair]).unwrap()[0] <= 0.0);
     }
@@ -412,7 +412,7 @@ fn weights_that_are_no_numbers_are_found() {
         let tokens = mono
             .tokenize(neural::QueryOrDocumentRole::Document, "river")
             .unwrap();
-        let pair = mono.tokenize_pair(&tokens, &tokens);
+        let pair = mono.join_tokenized_pair(&tokens, &tokens);
         assert!(
             matches!(mono.score(&[&pair]), Err(Error::NotFinite)),
             "{name}"

@@ -89,7 +89,7 @@ pub fn sample_task_items(study: &Study, task: &AnnotationTask) -> Result<Sampled
     }
     let mut frame = build_sampling_frame(study, task)?;
     frame.retain(|it| !known.contains(&it.instance));
-    let drawn = draw_sampling_candidates(&frame, &task.sampling, task.n_items as usize, task.seed)?;
+    let drawn = draw_sample_from_frame(&frame, &task.sampling, task.n_items as usize, task.seed)?;
     items.extend(drawn.into_iter().map(|it| AnnotationItem {
         instance: frame[it.index].instance,
         query: frame[it.index].query,
@@ -118,7 +118,7 @@ const UNIT: f64 = 65_536.0;
 /// Draws `n` candidates from a sampling frame, or all if there are fewer, in the order of the
 /// frame. It is an error if the frame is empty, or if there are fewer items than strata, since one
 /// stratum would then have no chance.
-pub fn draw_sampling_candidates(
+pub fn draw_sample_from_frame(
     frame: &[SamplingFrameInstance],
     design: &SamplingDesign,
     n: usize,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::query_matches::{QueryMatchStatistics, TokenMatchSums};
 use super::{
     LateInteractionAnalysis, LateInteractionMetadata, MAX_SOFT_MATCHES, QueryTokenMatches,
-    QueryTokenStatistics, QueryWordStatistics, SoftMatchedToken,
+    QueryTokenStatistics, QueryWordStatistics, SoftMatchShare,
 };
 use crate::stats::correlation::{PearsonCorrelation, pearson_correlation};
 
@@ -164,13 +164,13 @@ impl WordAccumulator {
     }
 
     /// Returns the most frequent soft matches; ties are in the order of the vocabulary.
-    fn soft(&self, known: &LateInteractionCorpusStatistics<'_>) -> Vec<SoftMatchedToken> {
+    fn soft(&self, known: &LateInteractionCorpusStatistics<'_>) -> Vec<SoftMatchShare> {
         let mut found: Vec<(u32, u64)> = self.found.iter().map(|(&id, &n)| (id, n)).collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         found.truncate(MAX_SOFT_MATCHES);
         let named = found.into_iter();
         named
-            .map(|(id, n)| SoftMatchedToken {
+            .map(|(id, n)| SoftMatchShare {
                 token: (known.token)(id),
                 share: self.share(n),
             })

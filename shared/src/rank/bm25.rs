@@ -168,7 +168,7 @@ mod tests {
         let weighed = ranker.prepare_query_scorer(&terms, &index.collection_totals());
         let count = |doc: u32, number| {
             index
-                .terms_of_doc(doc)
+                .term_sequence_of_doc(doc)
                 .iter()
                 .filter(|&&it| Some(it) == number)
                 .count() as u32

@@ -478,7 +478,7 @@ pub(crate) mod tests {
         for doc in 0..index.n_docs() as DocNo {
             let count = |it: &QueryTerm| {
                 index
-                    .terms_of_doc(doc)
+                    .term_sequence_of_doc(doc)
                     .iter()
                     .filter(|&&term| Some(term) == it.term_no)
                     .count() as u32

@@ -58,7 +58,7 @@ pub async fn make_study<E: ShardExecutor>(
         study_docs: &mined.study_docs,
         pairs: &pairs,
     };
-    let scores = scoring.score_with_each_ranker(&rankers, executor).await?;
+    let scores = scoring.score_all_pairs(&rankers, executor).await?;
     let parts = StudyParts {
         definition,
         collection_hash,
@@ -87,7 +87,7 @@ pub struct LexicalPairScorer<'a> {
 
 impl LexicalPairScorer<'_> {
     /// Returns the scores of each ranker.
-    pub async fn score_with_each_ranker<E: ShardExecutor>(
+    pub async fn score_all_pairs<E: ShardExecutor>(
         &self,
         rankers: &[LexicalRanker],
         executor: &mut E,
@@ -194,7 +194,7 @@ fn assemble(parts: StudyParts) -> Study {
     let mut terms: BTreeMap<String, TermStatistics> = BTreeMap::new();
     let in_docs = pooled
         .iter()
-        .flat_map(|&it| index.terms_of_doc(it).iter().copied());
+        .flat_map(|&it| index.term_sequence_of_doc(it).iter().copied());
     let in_queries = collection
         .queries
         .iter()
@@ -261,7 +261,7 @@ fn overlaps(collection: &Collection, index: &Index) -> Vec<Option<f64>> {
         let grades = collection.qrels.0.get(&query.id)?.iter();
         let relevant = grades.filter(|it| *it.1 >= 1);
         let shares = relevant.filter_map(|(doc, _)| {
-            let held = index.terms_of_doc(*numbers.get(doc.as_str())?);
+            let held = index.term_sequence_of_doc(*numbers.get(doc.as_str())?);
             let n_held = terms
                 .iter()
                 .filter(|it| it.term_no.is_some_and(|it| held.contains(&it)));

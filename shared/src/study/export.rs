@@ -88,7 +88,9 @@ impl Study {
                 match text {
                     StudyDocument::Original { doc } => counting.extract(doc),
                     StudyDocument::Repeated { times, .. } => {
-                        let body = index.terms_of_doc(text.source_doc()).repeat(times as usize);
+                        let body = index
+                            .term_sequence_of_doc(text.source_doc())
+                            .repeat(times as usize);
                         DocumentFeatures::count_query_and_other_terms(&body, &terms)
                     }
                 }

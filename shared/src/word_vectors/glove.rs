@@ -403,7 +403,7 @@ mod tests {
             min_count: 1,
             ..GloveSettings::default()
         };
-        let corpus = GloveCorpus::new(&index, settings).unwrap();
+        let corpus = GloveCorpus::with_frequent_words(&index, settings).unwrap();
         let counted = corpus.count_cooccurrences(0..40);
         let mut expected: Vec<[u32; 2]> = Vec::new();
         for pair in cooccurrence::merge_cooccurrence_counts(vec![counted.clone()]) {
@@ -446,7 +446,7 @@ mod tests {
             ..GloveSettings::default()
         };
         let trainer = |parts: &[std::ops::Range<u32>]| {
-            let corpus = GloveCorpus::new(&index, settings).unwrap();
+            let corpus = GloveCorpus::with_frequent_words(&index, settings).unwrap();
             let counted = parts
                 .iter()
                 .map(|it| corpus.count_cooccurrences(it.clone()))
@@ -486,7 +486,7 @@ mod tests {
     fn what_cannot_be_trained_is_refused() {
         let index = index(&["a b"]);
         let refused = |settings| {
-            let corpus = GloveCorpus::new(&index, settings);
+            let corpus = GloveCorpus::with_frequent_words(&index, settings);
             corpus.err().map(|it| it.to_string())
         };
         assert!(

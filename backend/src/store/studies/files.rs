@@ -241,7 +241,7 @@ fn read_head(folder: &Path, name: &str) -> Result<StudyManifest, Error> {
     if !path.is_file() {
         return Err(shared::error::Error::name_not_found("study", name).into());
     }
-    let json = checksum::read_checksummed_json(&path, "{\"study\":", REMEDY)?;
+    let json = checksum::read_checksummed_json_bytes(&path, "{\"study\":", REMEDY)?;
     serde_json::from_slice(&json).map_err(|it| Error::CorruptData {
         what: path.display().to_string(),
         reason: format!("{it}; {REMEDY}"),

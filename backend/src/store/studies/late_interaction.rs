@@ -44,7 +44,7 @@ pub(crate) fn load_late_interaction_analyses(
         if !(name.starts_with(PREFIX) && name.ends_with(".json")) {
             continue;
         }
-        let bytes = checksum::read_checksummed_json(&path, "{\"head\":", REMEDY)?;
+        let bytes = checksum::read_checksummed_json_bytes(&path, "{\"head\":", REMEDY)?;
         let found: LateInteractionAnalysis =
             serde_json::from_slice(&bytes).map_err(|it| Error::CorruptData {
                 what: path.display().to_string(),

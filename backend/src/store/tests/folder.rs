@@ -1,7 +1,7 @@
 //! Tests of the data folder: its parts, its lock and its files.
 
 use super::*;
-use crate::store::scores::ScoreColumns;
+use crate::store::scores::RankerScoreColumns;
 
 #[test]
 fn parts_of_a_folder_have_their_places() {
@@ -48,7 +48,7 @@ fn a_file_of_scores_can_be_read_by_others() {
 
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("ranker").join("job.parquet");
-    let columns = ScoreColumns {
+    let columns = RankerScoreColumns {
         query_hashes: vec!["a1".to_owned(), "a1".to_owned()],
         text_hashes: vec!["b2".to_owned(), "c3".to_owned()],
         scores: vec![0.1 + 0.2, -1e-300],

@@ -19,7 +19,7 @@ use crate::widgets::verdict::axiom_outcome_label;
 
 /// Renders the section with the axioms.
 #[component]
-pub(super) fn AxiomsSection(
+pub(super) fn AxiomOutcomesSection(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {

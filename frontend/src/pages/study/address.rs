@@ -118,7 +118,7 @@ impl CellAddress {
     }
 
     /// Reads a cell from two parameters of an address.
-    fn read(get: ParameterLookup<'_>, probe: &str, ranker: &str) -> Option<CellAddress> {
+    fn from_address(get: ParameterLookup<'_>, probe: &str, ranker: &str) -> Option<CellAddress> {
         Some(CellAddress {
             ranker: get(ranker).filter(|it| !it.is_empty())?,
             probe: get(probe)?.parse().ok()?,
@@ -159,9 +159,9 @@ impl StudyView {
         };
         StudyView {
             controls: controls_from_address(get),
-            cell: CellAddress::read(get, "probe", "ranker"),
+            cell: CellAddress::from_address(get, "probe", "ranker"),
             display: shape,
-            behavioral_tests: BehavioralTestsView::read(get),
+            behavioral_tests: BehavioralTestsView::from_address(get),
         }
     }
 
@@ -185,7 +185,7 @@ impl StudyView {
 }
 
 impl BehavioralTestsView {
-    fn read(get: ParameterLookup<'_>) -> BehavioralTestsView {
+    fn from_address(get: ParameterLookup<'_>) -> BehavioralTestsView {
         let width = |it: String| parse_threshold(&it);
         let slice = get("documents");
         BehavioralTestsView {
@@ -199,7 +199,7 @@ impl BehavioralTestsView {
                 .iter()
                 .find(|it| slice.as_deref() == Some(it.1))
                 .map_or(RelevanceSlice::All, |it| it.0),
-            cell: CellAddress::read(get, "test", "test_ranker"),
+            cell: CellAddress::from_address(get, "test", "test_ranker"),
         }
     }
 
@@ -228,7 +228,7 @@ pub(crate) fn parse_threshold(text: &str) -> Option<f64> {
 impl InstanceListView {
     /// Reads the view from the parameters of an address; uses the default of each that is missing
     /// or malformed.
-    pub(crate) fn read(get: ParameterLookup<'_>) -> InstanceListView {
+    pub(crate) fn from_address(get: ParameterLookup<'_>) -> InstanceListView {
         let outcome = get("outcome");
         let sort = get("sort");
         let number = |key: &str| get(key)?.parse::<f64>().ok().filter(|it| it.is_finite());
@@ -299,8 +299,8 @@ impl InstanceListView {
 
 impl InstanceView {
     /// Parses a view from an address; a missing variant is the first.
-    pub(crate) fn read(get: ParameterLookup<'_>) -> InstanceView {
-        let mut list = InstanceListView::read(get);
+    pub(crate) fn from_address(get: ParameterLookup<'_>) -> InstanceView {
+        let mut list = InstanceListView::from_address(get);
         list.dials.variant.get_or_insert(AxiomVariant::Fixed);
         InstanceView {
             ranker: get("ranker").filter(|it| !it.is_empty()),
@@ -458,7 +458,7 @@ mod tests {
             max_margin: None,
             sort: InstanceSort::AbsoluteMargin,
         };
-        assert_eq!(InstanceListView::read(&get(&view.pairs())), view);
+        assert_eq!(InstanceListView::from_address(&get(&view.pairs())), view);
         let probe = Probe::Axiom(Axiom::Tp);
         assert_eq!(
             view.href("demo", probe, "bm25"),
@@ -495,7 +495,7 @@ mod tests {
         };
         let mut expected = view.clone();
         expected.list.dials.variant = Some(AxiomVariant::Code);
-        assert_eq!(InstanceView::read(&get), expected);
+        assert_eq!(InstanceView::from_address(&get), expected);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use super::super::event::{AnnotationAction, ItemAdjudication};
 use super::super::fixture::{self, decision_action, log_entries_of_answers, log_entry_at_second};
 use super::super::judgments::AnnotatorVote;
-use super::super::sample::draw_sampling_candidates;
+use super::super::sample::draw_sample_from_frame;
 use super::super::task::{
     AnnotationItemRole, MarginOversampling, SamplingDesign, StudyInstanceRef,
 };
@@ -250,7 +250,7 @@ fn samples_tell_the_truth_about_the_frame() {
     };
     let (mut sum, mut n_held) = (0.0, 0);
     for seed in 0..40 {
-        let drawn = draw_sampling_candidates(&frame, &design, 60, seed).unwrap();
+        let drawn = draw_sample_from_frame(&frame, &design, 60, seed).unwrap();
         let drawn = drawn.iter().map(|it| AnnotatedItem {
             probe: Probe::Axiom(Axiom::Tfc1),
             claim: ScoreClaimKind::Higher,

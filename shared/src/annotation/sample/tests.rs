@@ -58,7 +58,7 @@ fn exactly_so_many_are_drawn_each_once() {
     let frame = frame();
     for design in designs() {
         for n in [2, 7, 20, 59, 60, 61, 500] {
-            let drawn = draw_sampling_candidates(&frame, &design, n, 3).unwrap();
+            let drawn = draw_sample_from_frame(&frame, &design, n, 3).unwrap();
             assert_eq!(drawn.len(), n.min(60), "{design:?} {n}");
             assert!(drawn.is_sorted_by(|a, b| a.index < b.index));
             assert!(
@@ -68,7 +68,7 @@ fn exactly_so_many_are_drawn_each_once() {
             );
             assert_eq!(
                 drawn,
-                draw_sampling_candidates(&frame, &design, n, 3).unwrap()
+                draw_sample_from_frame(&frame, &design, n, 3).unwrap()
             );
         }
     }
@@ -87,7 +87,7 @@ fn the_probabilities_are_those_that_are_written() {
         let mut estimates = Vec::new();
         for seed in 0..DRAWS {
             let (mut above, mut below) = (0.0, 0.0);
-            for it in draw_sampling_candidates(&frame, &design, 15, seed).unwrap() {
+            for it in draw_sample_from_frame(&frame, &design, 15, seed).unwrap() {
                 let known = probabilities[it.index].get_or_insert(it.inclusion_probability);
                 assert_eq!(*known, it.inclusion_probability);
                 times[it.index] += 1;
@@ -122,7 +122,7 @@ fn chances_are_those_of_the_design() {
     let frame = frame();
     let of = |design: SamplingDesign, at: usize| {
         let drawn =
-            (0..500).flat_map(|seed| draw_sampling_candidates(&frame, &design, 15, seed).unwrap());
+            (0..500).flat_map(|seed| draw_sample_from_frame(&frame, &design, 15, seed).unwrap());
         let mut found = drawn.filter(|it| it.index == at);
         found.next().unwrap().inclusion_probability
     };
@@ -187,11 +187,11 @@ fn a_stratum_without_a_chance_is_refused() {
     let design = SamplingDesign::StratifiedByProbe {
         allocation: ProbeItemAllocation::Equal,
     };
-    let error = draw_sampling_candidates(&frame, &design, 1, 0)
+    let error = draw_sample_from_frame(&frame, &design, 1, 0)
         .unwrap_err()
         .to_string();
     assert!(error.contains("cannot cover 2 strata"), "{error}");
-    assert!(draw_sampling_candidates(&[], &SamplingDesign::Uniform, 1, 0).is_err());
+    assert!(draw_sample_from_frame(&[], &SamplingDesign::Uniform, 1, 0).is_err());
 }
 
 #[test]

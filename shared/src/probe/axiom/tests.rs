@@ -57,7 +57,9 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &MiningLimits, fixture: &str,
                     crate::probe::mining::StudyDocument::Original { .. } => 1,
                     crate::probe::mining::StudyDocument::Repeated { times, .. } => *times,
                 };
-                let body = index.terms_of_doc(it.source_doc()).repeat(times as usize);
+                let body = index
+                    .term_sequence_of_doc(it.source_doc())
+                    .repeat(times as usize);
                 let mut counted = DocumentFeatures::count_query_and_other_terms(&body, &terms);
                 counted.record_query_term_positions(&body, &terms);
                 counted

@@ -190,7 +190,7 @@ impl Study {
         let repeated = docs.iter().enumerate().flat_map(|(at, &doc)| {
             let terms = &terms;
             times.clone().map(move |times| {
-                let body = index.terms_of_doc(doc).repeat(times as usize);
+                let body = index.term_sequence_of_doc(doc).repeat(times as usize);
                 (
                     at,
                     DocumentFeatures::count_query_and_other_terms(&body, terms),

@@ -51,7 +51,10 @@ pub struct CooccurrenceCounts {
 impl<'a> GloveCorpus<'a> {
     /// Selects the words with vectors; `index` must keep tokens. It is an error if there are fewer
     /// than two.
-    pub fn new(index: &'a Index, settings: GloveSettings) -> Result<GloveCorpus<'a>, Error> {
+    pub fn with_frequent_words(
+        index: &'a Index,
+        settings: GloveSettings,
+    ) -> Result<GloveCorpus<'a>, Error> {
         settings.validate()?;
         let words = frequent(index, settings.min_count);
         if words.len() < 2 {
@@ -187,7 +190,7 @@ mod tests {
             min_count,
             ..GloveSettings::default()
         };
-        let corpus = GloveCorpus::new(&index, settings(1)).unwrap();
+        let corpus = GloveCorpus::with_frequent_words(&index, settings(1)).unwrap();
         let words = corpus.words.iter();
         let named: Vec<&str> = words.map(|&it| index.vocabulary().token(it)).collect();
         assert_eq!(named, ["b", "a", "c", "rare"]);
@@ -207,7 +210,7 @@ mod tests {
         assert_eq!(x(&pairs, [1, 3]), Some(0.5));
         assert_eq!(x(&pairs, [2, 2]), None);
         // Rare words are removed before distances are counted.
-        let corpus = GloveCorpus::new(&index, settings(2)).unwrap();
+        let corpus = GloveCorpus::with_frequent_words(&index, settings(2)).unwrap();
         assert_eq!(
             merge_cooccurrence_counts(vec![corpus.count_cooccurrences(0..2)]).len(),
             2

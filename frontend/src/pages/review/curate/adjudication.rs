@@ -292,7 +292,7 @@ fn AdjudicationForm(
     let buttons = KEYS.map(|(key, answer)| {
         view! {
             <ButtonWithShortcutKey class="btn" key press=move || decide(answer) disabled>
-                {labels::claim_order_answer_label(answer, claim)}
+                {labels::answer_label_in_claim_order(answer, claim)}
             </ButtonWithShortcutKey>
         }
     });

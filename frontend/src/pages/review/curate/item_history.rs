@@ -139,7 +139,7 @@ fn event_text(
 ) -> (String, String) {
     match what {
         AnnotationAction::Decided(it) => {
-            let answer = labels::claim_order_answer_label(it.answer, claim);
+            let answer = labels::answer_label_in_claim_order(it.answer, claim);
             let matters = it.comment.reason_rating.map(labels::reason_rating_label);
             let mut said = vec![answer];
             said.extend(matters);
@@ -155,7 +155,7 @@ fn event_text(
         AnnotationAction::Reported(it) => ("reported".to_owned(), it.note.clone()),
         AnnotationAction::Undone { .. } => ("undone".to_owned(), String::new()),
         AnnotationAction::Adjudicated(it) => {
-            let answer = labels::claim_order_answer_label(it.answer, claim);
+            let answer = labels::answer_label_in_claim_order(it.answer, claim);
             (format!("adjudicated: {answer}"), it.note.clone())
         }
         AnnotationAction::Excluded(it) => {

@@ -30,7 +30,7 @@ pub(super) fn task_status_class_and_label(status: TaskStatus) -> (&'static str, 
 }
 
 /// Returns the label of an answer; documents are numbered in the order of the claim.
-pub(super) fn claim_order_answer_label(
+pub(super) fn answer_label_in_claim_order(
     answer: AnnotatorAnswer,
     claim: ScoreClaimKind,
 ) -> &'static str {
@@ -39,7 +39,7 @@ pub(super) fn claim_order_answer_label(
 
 /// Returns the display label of a preference, in the words of the claim's kind.
 pub(super) fn preference_label(of: DocumentPreference, claim: ScoreClaimKind) -> &'static str {
-    claim_order_answer_label(answer_for_preference(of), claim)
+    answer_label_in_claim_order(answer_for_preference(of), claim)
 }
 
 /// Returns the display label of the annotators' consensus, in the words of the claim's kind.
@@ -98,10 +98,10 @@ pub(super) fn event_status_label(of: AnnotationEventStatus) -> &'static str {
 pub(super) fn sampling_role_label(of: &AnnotationItemRole, claim: ScoreClaimKind) -> String {
     match of {
         AnnotationItemRole::Training { answer: it, .. } => {
-            format!("training: {}", claim_order_answer_label(*it, claim))
+            format!("training: {}", answer_label_in_claim_order(*it, claim))
         }
         AnnotationItemRole::Gold { answer: it } => {
-            format!("gold: {}", claim_order_answer_label(*it, claim))
+            format!("gold: {}", answer_label_in_claim_order(*it, claim))
         }
         AnnotationItemRole::Sampled {
             inclusion_probability: probability,
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn three_texts_have_another_question() {
         let answers = [ScoreClaimKind::Higher, ScoreClaimKind::DiminishingGain];
-        let said = answers.map(|it| claim_order_answer_label(AnnotatorAnswer::First, it));
+        let said = answers.map(|it| answer_label_in_claim_order(AnnotatorAnswer::First, it));
         assert_eq!(said, ["document 1 is better", "first step helps more"]);
     }
 }

@@ -29,7 +29,7 @@ pub enum StoryFileLayout {
 
 /// The stories of a data set that are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StorySubset {
+pub enum NewsStorySubset {
     /// The tenth that ABNIRML uses.
     Tenth,
     /// All stories.
@@ -46,12 +46,12 @@ impl StoryFileLayout {
     }
 
     /// Returns whether a story is in a subset.
-    pub fn is_in_subset(self, sample: StorySubset, id: &str) -> bool {
+    pub fn is_in_subset(self, sample: NewsStorySubset, id: &str) -> bool {
         let digest = match self {
             StoryFileLayout::Xsum => Sha256::digest(format!("{id}{}", self.file_extension())),
             StoryFileLayout::Cnndm => Sha256::digest(id),
         };
-        sample == StorySubset::All || digest[0].is_multiple_of(10)
+        sample == NewsStorySubset::All || digest[0].is_multiple_of(10)
     }
 
     /// Reads a story with this id from a file with this name; a story that cannot be used is
@@ -293,7 +293,7 @@ mod tests {
     fn the_sample_is_a_tenth_by_digest() {
         let sampled = |story: StoryFileLayout| {
             let ids = (0..100).map(|it: u32| it.to_string());
-            let ids = ids.filter(|it| story.is_in_subset(StorySubset::Tenth, it));
+            let ids = ids.filter(|it| story.is_in_subset(NewsStorySubset::Tenth, it));
             ids.collect::<Vec<String>>().join(" ")
         };
         assert_eq!(
@@ -304,6 +304,6 @@ mod tests {
             sampled(StoryFileLayout::Cnndm),
             "15 22 53 57 73 85 92 93 99"
         );
-        assert!(StoryFileLayout::Xsum.is_in_subset(StorySubset::All, "1"));
+        assert!(StoryFileLayout::Xsum.is_in_subset(NewsStorySubset::All, "1"));
     }
 }

@@ -325,10 +325,10 @@ fn the_worked_examples_are_instances() {
         let terms = index.query_term_statistics(query);
         let count = |at: usize| {
             let mut counted = DocumentFeatures::count_query_and_other_terms(
-                index.terms_of_doc(at as u32),
+                index.term_sequence_of_doc(at as u32),
                 &terms,
             );
-            counted.record_query_term_positions(index.terms_of_doc(at as u32), &terms);
+            counted.record_query_term_positions(index.term_sequence_of_doc(at as u32), &terms);
             counted
         };
         let counted: Vec<DocumentFeatures> = (0..texts.len()).map(count).collect();

@@ -41,9 +41,11 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
         let counted: Vec<DocumentFeatures> = pool
             .iter()
             .map(|&it| {
-                let mut counted =
-                    DocumentFeatures::count_query_and_other_terms(index.terms_of_doc(it), &terms);
-                counted.record_query_term_positions(index.terms_of_doc(it), &terms);
+                let mut counted = DocumentFeatures::count_query_and_other_terms(
+                    index.term_sequence_of_doc(it),
+                    &terms,
+                );
+                counted.record_query_term_positions(index.term_sequence_of_doc(it), &terms);
                 let mut meaning =
                     WordVectorFeatures::new(known.bag_of_non_query_words(it, &terms), &asked);
                 meaning.word_similarities =
@@ -108,7 +110,7 @@ fn a_document_is_repeated_iff_all_preconditions_of_the_repetition_hold() {
     let terms = index.query_term_statistics("river bank");
     let repeated = |doc: u32, times: u32| {
         DocumentFeatures::count_query_and_other_terms(
-            &index.terms_of_doc(doc).repeat(times as usize),
+            &index.term_sequence_of_doc(doc).repeat(times as usize),
             &terms,
         )
     };
