@@ -48,7 +48,7 @@ struct InstancePath {
 }
 
 impl InstancePath {
-    /// Parses an address; a missing variant is the first, as in [`InstanceView::read`].
+    /// Parses an address; a missing variant is the first, as in [`InstanceView::from_address`].
     fn parse(path: &str, search: &str) -> Option<InstancePath> {
         let PageRoute::Instance {
             study,
