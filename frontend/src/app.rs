@@ -34,7 +34,7 @@ pub(crate) fn App() -> impl IntoView {
                     <Routes fallback=NotFound>
                         <Route path=RouteMatcher(|it| *it == PageRoute::Studies) view=Studies/>
                         <Route
-                            path=RouteMatcher(|it| matches!(it, PageRoute::Study { .. }))
+                            path=RouteMatcher(|it| it.study_page_study().is_some())
                             view=Study
                         />
                         <Route
@@ -125,10 +125,10 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
     match page {
         PageRoute::Studies
         | PageRoute::Study { .. }
+        | PageRoute::BehavioralTests { .. }
+        | PageRoute::HumanJudgments { .. }
         | PageRoute::Instances { .. }
         | PageRoute::Workbench => None,
-        // These are sections of the Study page.
-        PageRoute::BehavioralTests { .. } | PageRoute::HumanJudgments { .. } => None,
         PageRoute::Figures { .. } => Some("Figures"),
         PageRoute::LateInteraction { .. } => Some("Late interaction"),
         PageRoute::CompareRankers { .. } => Some("Compare rankers"),

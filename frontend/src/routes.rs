@@ -233,6 +233,16 @@ impl PageRoute {
         routes.find_map(|(pattern, page)| page(&PathValues::match_path(pattern, path)?))
     }
 
+    /// Returns the name of the study whose Study page this is, whole or one of its sections.
+    pub(crate) fn study_page_study(&self) -> Option<&str> {
+        match self {
+            PageRoute::Study { study }
+            | PageRoute::BehavioralTests { study }
+            | PageRoute::HumanJudgments { study } => Some(study),
+            _ => None,
+        }
+    }
+
     /// Returns the path of the page.
     pub(crate) fn href(&self) -> String {
         let values = self.values();

@@ -57,9 +57,10 @@ pub(crate) use panel::{documents_text, format_margin, margin_digits, margin_labe
 pub(crate) fn Study() -> impl IntoView {
     let url = use_url();
     let query = use_query_map();
-    let study = Memo::new(move |_| match PageRoute::parse(url.read().path()) {
-        Some(PageRoute::Study { study }) => study,
-        _ => String::new(),
+    let study = Memo::new(move |_| {
+        let page = PageRoute::parse(url.read().path());
+        let study = page.as_ref().and_then(PageRoute::study_page_study);
+        study.unwrap_or_default().to_owned()
     });
     let view = Memo::new(move |_| StudyView::from_address(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().controls);

@@ -113,7 +113,11 @@ fn every_figure_has_its_table() {
 #[test]
 fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
     with_tab(demo_site::origin(), |tab| {
-        // An address that the page had before leads to it.
+        // Addresses that the page and its sections had before lead to it.
+        open(tab, "/study/demo/behaviours");
+        tab.wait_for_address("/studies/demo/behavioral-tests");
+        open(tab, "/study/demo/said");
+        tab.wait_for_address("/studies/demo/human-judgments");
         open(tab, "/study/demo?cell=lnc2.0");
         tab.wait_for_address("/studies/demo?probe=lnc2&ranker=0");
         tab.click_at("#cell-0-tfc1");

@@ -29,6 +29,11 @@ async fn token(store: &Database, invite: &NewInvitation, now_ms: i64) -> SecretT
     SecretToken::from_text(&made.token)
 }
 
+async fn n_people(store: &Database, now_ms: i64) -> usize {
+    let listed = store.list_people_and_invitations(now_ms).await.unwrap();
+    listed.people.len()
+}
+
 /// Adds a person and starts a session.
 async fn somebody(store: &Database, name: &str, now_ms: i64) -> (PersonId, SecretToken) {
     let token = token(store, &invite(AccessRole::Annotator), now_ms).await;
@@ -112,15 +117,7 @@ async fn an_invitation_lets_in_once_and_in_time() {
                 .await
                 .is_err()
         );
-        assert_eq!(
-            store
-                .list_people_and_invitations(1)
-                .await
-                .unwrap()
-                .people
-                .len(),
-            1
-        );
+        assert_eq!(n_people(&store, 1).await, 1);
     }
 }
 
@@ -146,15 +143,7 @@ async fn of_two_who_join_at_once_one_does() {
             }
         }
         assert_eq!(n_in, 1);
-        assert_eq!(
-            store
-                .list_people_and_invitations(1)
-                .await
-                .unwrap()
-                .people
-                .len(),
-            1
-        );
+        assert_eq!(n_people(&store, 1).await, 1);
     }
 }
 
