@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use shared::error::Error as InputError;
 use shared::probe::limits::PaperDefinitionSource;
-use shared::probe::{AxiomVariant, MiningLimits, Probe};
+use shared::probe::{AxiomVariant, CandidatePoolSpec, MiningLimits, Probe};
 use shared::rank::LexicalRanker;
 use shared::study::preparation::MiningSettings;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
@@ -171,7 +171,7 @@ impl MiningArgs {
             None => (
                 PaperDefinitionSource::Camara2020,
                 MiningLimits::STANDARD,
-                "rank:bm25:100",
+                CandidatePoolSpec::DEFAULT,
             ),
         };
         if let Some(delta) = &self.delta {

@@ -48,16 +48,19 @@ use crate::word_vectors::{WordVectors, WordVectorsInfo};
 use analyzer_audit::AnalyzerAudit;
 use withheld_texts::WithheldTextRecord;
 
-/// The definition of a study, as written in its TOML file.
+/// The definition of a study, as written in its TOML file. Only `name` and `collection` have no
+/// default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StudyDefinition {
     /// The version of this layout; 1.
+    #[serde(default = "default_format")]
     pub format: u32,
     /// The name in addresses: lowercase letters, digits, hyphens.
     pub name: String,
-    /// The title, as shown to readers.
+    /// The title, as shown to readers; the default in a study file is the name.
+    #[serde(default)]
     pub title: String,
     /// A description in about two sentences.
     #[serde(default)]
@@ -67,20 +70,25 @@ pub struct StudyDefinition {
     /// The number of queries to take, in file order; `None` takes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_queries: Option<usize>,
-    /// Which documents of a query are compared: `rank:bm25:50`, `run:FILE:100`, …
+    /// Which documents of a query are compared: `rank:bm25:50`, `run:FILE:100`, …; the default is
+    /// [`CandidatePoolSpec::DEFAULT`].
+    #[serde(default = "default_pool")]
     pub pool: CandidatePoolSpec,
-    /// The axioms and behavioral tests.
-    #[serde(deserialize_with = "probes")]
+    /// The axioms and behavioral tests; the default is the group `all`.
+    #[serde(default = "default_probes", deserialize_with = "probes")]
     pub probes: Vec<Probe>,
-    /// The variants of the axioms; the first one is shown by default.
-    #[serde(alias = "modes")]
+    /// The variants of the axioms; the first one is shown by default. The default is `fixed`.
+    #[serde(alias = "modes", default = "default_variants")]
     pub variants: Vec<AxiomVariant>,
-    /// The rankers, as on the command line: `bm25`, `ql:mu=750`, a model, `scores:FILE`.
+    /// The rankers, as on the command line: `bm25`, `ql:mu=750`, a model, `scores:FILE`; the
+    /// default is `bm25` and `ql`.
+    #[serde(default = "default_rankers")]
     pub rankers: Vec<String>,
     /// The analyzer, which turns text into terms.
     #[serde(default)]
     pub analyzer: Analyzer,
     /// The thresholds that decide what becomes an instance.
+    #[serde(default)]
     pub limits: MiningLimits,
     /// A file of word vectors, for the axioms that need them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,6 +157,31 @@ impl TransferSetFile {
     }
 }
 
+fn default_format() -> u32 {
+    1
+}
+
+fn default_pool() -> CandidatePoolSpec {
+    let pool = CandidatePoolSpec::DEFAULT.parse();
+    pool.expect("the default is a pool")
+}
+
+fn default_probes() -> Vec<Probe> {
+    Probe::minable_paper_axioms(true)
+}
+
+fn default_probe_words() -> Vec<String> {
+    vec!["all".to_owned()]
+}
+
+fn default_variants() -> Vec<AxiomVariant> {
+    vec![AxiomVariant::Fixed]
+}
+
+fn default_rankers() -> Vec<String> {
+    ["bm25", "ql"].map(str::to_owned).to_vec()
+}
+
 /// Deserializes a list of probes and of groups of probes.
 fn probes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Probe>, D::Error> {
     let words = Vec::<String>::deserialize(from)?;
@@ -180,15 +213,33 @@ pub struct ParsedStudyFile {
 }
 
 impl ParsedStudyFile {
-    /// Reads a study file. A probe that is named on its own, not only through a group, is never
-    /// left out: if it needs word vectors and the file names none, the file is rejected.
+    /// Reads a study file. The error of a file without required keys names all of them. A probe
+    /// that is named on its own, not only through a group, is never left out: if it needs word
+    /// vectors and the file names none, the file is rejected.
     pub fn from_toml(file: &str, text: &str) -> Result<ParsedStudyFile, Error> {
         #[derive(Deserialize)]
         struct Named {
+            #[serde(default = "default_probe_words")]
             probes: Vec<String>,
         }
         let refuse = |it: toml::de::Error| Error::unreadable_file(file, it.to_string().trim_end());
-        let mut definition: StudyDefinition = toml::from_str(text).map_err(refuse)?;
+        let keys: toml::Table = toml::from_str(text).map_err(refuse)?;
+        let definition = toml::from_str::<StudyDefinition>(text);
+        // An unknown key and a wrong value are reported first: they may explain what is missing.
+        let other = definition.as_ref().err();
+        let missing = missing_keys(&keys);
+        if !missing.is_empty() && other.is_none_or(|it| it.message().starts_with("missing field")) {
+            let reason = format!(
+                "these keys are missing: {}; `axioscope study init --collection C` writes a \
+                 complete file",
+                missing.join(", ")
+            );
+            return Err(Error::unreadable_file(file, reason));
+        }
+        let mut definition = definition.map_err(refuse)?;
+        if !keys.contains_key("title") {
+            definition.title.clone_from(&definition.name);
+        }
         let mut left_out = Vec::new();
         if definition.vectors.is_none() {
             let named: Named = toml::from_str(text).map_err(refuse)?;
@@ -209,6 +260,26 @@ impl ParsedStudyFile {
             left_out,
         })
     }
+}
+
+/// Returns the required keys that a study file lacks, each as a message shows it.
+fn missing_keys(keys: &toml::Table) -> Vec<String> {
+    let mut missing = Vec::new();
+    let mut require = |table: &toml::Table, place: &str, required: &[&str]| {
+        let absent = required.iter().filter(|it| !table.contains_key(**it));
+        missing.extend(absent.map(|it| format!("`{it}`{place}")));
+    };
+    require(keys, "", &["name", "collection"]);
+    if let Some(limits) = keys.get("limits").and_then(toml::Value::as_table) {
+        // Earlier versions took any lengths without it, which no default may change silently.
+        let place = " in [limits] (a number of terms; `inf` for any lengths)";
+        require(limits, place, &["length_gap_terms"]);
+    }
+    let sets = keys.get("transfers").and_then(toml::Value::as_array);
+    for set in sets.into_iter().flatten().filter_map(toml::Value::as_table) {
+        require(set, " in [[transfers]]", &["name", "file"]);
+    }
+    missing
 }
 
 impl StudyDefinition {
@@ -515,6 +586,42 @@ mod tests {
              probes = {probes}\nmodes = [\"fixed\"]\nrankers = []\n{more}\n[limits]\n{limits}"
         );
         ParsedStudyFile::from_toml("study.toml", &text)
+    }
+
+    #[test]
+    fn all_missing_keys_are_in_one_error() {
+        let error = |text: &str| {
+            let error = ParsedStudyFile::from_toml("study.toml", text).unwrap_err();
+            error.to_string()
+        };
+        assert_eq!(
+            error("[limits]\nseed = 1\n[[transfers]]"),
+            "study.toml: these keys are missing: `name`, `collection`, `length_gap_terms` in \
+             [limits] (a number of terms; `inf` for any lengths), `name` in [[transfers]], `file` \
+             in [[transfers]]; `axioscope study init --collection C` writes a complete file"
+        );
+        assert!(error("name = \"s\"").contains("missing: `collection`; "));
+        // A key with a typing error is named, not the one that it was meant to be.
+        let unknown = error("nmae = \"s\"");
+        assert!(unknown.contains("unknown field `nmae`"), "{unknown}");
+    }
+
+    #[test]
+    fn the_shortest_study_file_has_the_defaults_of_mine() {
+        let text = "name = \"s\"\ncollection = \"c\"";
+        let read = ParsedStudyFile::from_toml("study.toml", text).unwrap();
+        let found = read.definition;
+        assert_eq!((found.format, found.title.as_str()), (1, "s"));
+        assert_eq!(found.pool, "rank:bm25:100".parse().unwrap());
+        assert_eq!(found.probes, Probe::minable_paper_axioms(false));
+        assert_eq!(read.left_out.len(), 3);
+        assert_eq!(found.variants, [AxiomVariant::Fixed]);
+        assert_eq!(found.rankers, ["bm25", "ql"]);
+        assert_eq!(found.analyzer, Analyzer::default());
+        assert_eq!(found.limits, MiningLimits::STANDARD);
+        let empty = format!("{text}\ntitle = \"\"");
+        let error = ParsedStudyFile::from_toml("study.toml", &empty).unwrap_err();
+        assert_eq!(error.field_name(), Some("title"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The commands `study` and `report`.
 
 mod baseline;
+mod init;
 
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,8 @@ pub(crate) struct StudyArgs {
 
 #[derive(Subcommand)]
 enum StudyCommand {
+    /// Write a complete, commented study file for a collection
+    Init(init::StudyInitArgs),
     /// Create a study from its definition file
     Run {
         /// Definition file, for example study.toml
@@ -99,6 +102,7 @@ impl StudyArgs {
         let folder = DataFolder::open(data)?;
         let models = || ModelRegistry::new(&self.model, self.computing.compute_target()?);
         match self.command {
+            StudyCommand::Init(it) => it.run(data),
             StudyCommand::Run { file, replace } => {
                 let finished = match replace {
                     true => StudyReplacementPolicy::Replace,

@@ -1,17 +1,23 @@
 //! The thresholds of probes, with units and sources, and the variants of axioms.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::Error;
 
-/// The thresholds that decide what becomes an instance. Stored with every result.
+/// The thresholds that decide what becomes an instance. Stored with every result. Those that are
+/// left out have the values of [`MiningLimits::STANDARD`], except δ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct MiningLimits {
     /// δ, the largest difference in length, in terms, at which two documents count as equally long;
-    /// `None` means any difference.
-    #[serde(rename = "length_gap_terms")]
+    /// `None` means any difference: `inf` in TOML, `null` in JSON or left out there.
+    #[serde(
+        default,
+        rename = "length_gap_terms",
+        serialize_with = "serialize_tolerance",
+        deserialize_with = "deserialize_tolerance"
+    )]
     pub length_tolerance_terms: Option<u32>,
     /// The minimum number of query-term occurrences in a document.
     #[serde(rename = "min_terms")]
@@ -32,16 +38,13 @@ pub struct MiningLimits {
     #[serde(rename = "fillable_terms")]
     pub max_fillable_doc_terms: u32,
     /// STMC2: the minimum cosine of two documents that are about the same.
-    #[serde(default = "similar")]
     #[serde(rename = "similar")]
     pub min_similarity: f64,
     /// Axioms of `ir_axioms`: two numbers are approximately equal if they differ by at most this
     /// share of the larger one.
-    #[serde(default = "share")]
     #[serde(rename = "share")]
     pub relative_tolerance: f64,
     /// STMC2 of `ir_axioms`: the same tolerance for two ratios.
-    #[serde(default = "ratio_share")]
     #[serde(rename = "ratio_share")]
     pub ratio_tolerance: f64,
     /// The maximum number of instances of one probe per query; `None` keeps all.
@@ -49,31 +52,46 @@ pub struct MiningLimits {
     pub max_per_query: Option<u32>,
     /// The maximum number of documents of a pool that are manipulated, sampled at random; `None`
     /// takes all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "manipulated")]
+    #[serde(rename = "manipulated", skip_serializing_if = "Option::is_none")]
     pub max_manipulated_docs: Option<u32>,
     /// The seed of all random samples.
     pub seed: u64,
 }
 
-/// 1 − 0.2, the distance of Câmara & Hauff (ECIR 2020), section 4.3.
-const fn similar() -> f64 {
-    0.8
+impl Default for MiningLimits {
+    fn default() -> MiningLimits {
+        MiningLimits::STANDARD
+    }
 }
 
-/// 10 %, as in `ir_axioms` after Hagen et al. (CIKM 2016).
-const fn share() -> f64 {
-    0.1
+/// Writes δ. Any difference is `inf` in TOML and `null` in JSON, which has no infinite numbers.
+fn serialize_tolerance<S: Serializer>(terms: &Option<u32>, to: S) -> Result<S::Ok, S::Error> {
+    match terms {
+        Some(terms) => to.serialize_u32(*terms),
+        None => to.serialize_f64(f64::INFINITY),
+    }
 }
 
-/// 20 %, as in `ir_axioms`.
-const fn ratio_share() -> f64 {
-    0.2
+/// Reads δ: a number of terms, or `inf` or `null` for any difference.
+fn deserialize_tolerance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    const EXPECTED: &str = "length_gap_terms is a number of terms, 0 or more, or inf";
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum WrittenTolerance {
+        Terms(Option<u32>),
+        Infinite(f64),
+    }
+    match WrittenTolerance::deserialize(from) {
+        Ok(WrittenTolerance::Terms(terms)) => Ok(terms),
+        Ok(WrittenTolerance::Infinite(f64::INFINITY)) => Ok(None),
+        _ => Err(serde::de::Error::custom(EXPECTED)),
+    }
 }
 
 impl MiningLimits {
-    /// The defaults of a study: δ and `min_terms` as in Câmara & Hauff (ECIR 2020), and the
-    /// repetition of Rennings, Moraes & Hauff (ECIR 2019), section 3.4.
+    /// The defaults of a study: δ and `min_terms` as in Câmara & Hauff (ECIR 2020), the repetition
+    /// of Rennings, Moraes & Hauff (ECIR 2019), section 3.4, the cosine 1 − 0.2 of Câmara & Hauff,
+    /// section 4.3, and the shares of `ir_axioms`, 10 % after Hagen et al. (CIKM 2016).
     pub const STANDARD: MiningLimits = MiningLimits {
         length_tolerance_terms: Some(10),
         min_query_term_occurrences: 1,
@@ -82,9 +100,9 @@ impl MiningLimits {
         max_repeated_doc_terms: 240,
         fill_length_terms: 512,
         max_fillable_doc_terms: 256,
-        min_similarity: similar(),
-        relative_tolerance: share(),
-        ratio_tolerance: ratio_share(),
+        min_similarity: 0.8,
+        relative_tolerance: 0.1,
+        ratio_tolerance: 0.2,
         max_per_query: None,
         max_manipulated_docs: None,
         seed: 42,
@@ -239,6 +257,32 @@ impl AxiomVariant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_length_is_inf_in_toml_and_null_in_json() {
+        let limits = MiningLimits::RENNINGS_2019;
+        let toml = toml::to_string(&limits).unwrap();
+        assert!(toml.contains("length_gap_terms = inf\n"), "{toml}");
+        assert_eq!(toml::from_str::<MiningLimits>(&toml).unwrap(), limits);
+        let json = serde_json::to_string(&limits).unwrap();
+        assert!(json.contains("\"length_gap_terms\":null"), "{json}");
+        assert_eq!(serde_json::from_str::<MiningLimits>(&json).unwrap(), limits);
+        for refused in ["-1", "-inf", "2.5", "nan", "\"ten\""] {
+            let text = format!("length_gap_terms = {refused}");
+            let error = toml::from_str::<MiningLimits>(&text).unwrap_err();
+            assert!(error.message().contains("or inf"), "{refused}: {error}");
+        }
+    }
+
+    #[test]
+    fn limits_that_are_left_out_are_the_standard_ones_except_the_length_tolerance() {
+        let limits: MiningLimits = serde_json::from_str("{}").unwrap();
+        let expected = MiningLimits {
+            length_tolerance_terms: None,
+            ..MiningLimits::STANDARD
+        };
+        assert_eq!(limits, expected);
+    }
 
     #[test]
     fn modes_are_words_of_a_source() {

@@ -38,6 +38,9 @@ pub enum CandidatePoolSpec {
 }
 
 impl CandidatePoolSpec {
+    /// The default pool of studies and of the command line.
+    pub const DEFAULT: &str = "rank:bm25:100";
+
     /// The maximum number of documents for pool `all`.
     pub const MAX_DOCS_FOR_ALL: usize = 5000;
 

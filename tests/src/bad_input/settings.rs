@@ -147,6 +147,15 @@ fn a_study_file_that_is_not_one_is_refused() {
             "#]],
         ),
         (
+            study(&[])
+                .replace("name = \"small\"\n", "")
+                .replace("collection = \"c\"\n", "")
+                .replace("length_gap_terms = 10\n", ""),
+            expect![[r#"
+                study.toml: these keys are missing: `name`, `collection`, `length_gap_terms` in [limits] (a number of terms; `inf` for any lengths); `axioscope study init --collection C` writes a complete file
+            "#]],
+        ),
+        (
             study(&[("name", "../small")]),
             expect![[r#"
             name `../small`: a name has 1 to 64 lowercase letters, digits or hyphens and does not start with a hyphen

@@ -32,6 +32,53 @@ pub(crate) fn studied() -> TestHome {
 }
 
 #[test]
+fn a_study_file_that_init_writes_makes_a_study_as_it_is() {
+    let home = TestHome::new();
+    home.run(&format!("import {} --to tiny", tiny_collection()))
+        .expect_success();
+    let init = "study init --collection tiny";
+    check(
+        &home,
+        init,
+        expect![[r#"
+            study.toml defines study `tiny`; edit it, then run: axioscope study run study.toml
+        "#]],
+    );
+    let written = home.read("study.toml");
+    home.run("study run study.toml").expect_success();
+    let report = home.run("report tiny --format csv").expect_success();
+    for row in ["BM25,tfc1,fixed,", "QL,tp,fixed,"] {
+        assert!(report.contains(row), "{report}");
+    }
+
+    home.expect_refused(init, "study.toml: exists; choose another file by --out");
+    assert_eq!(home.read("study.toml"), written);
+    home.run(&format!("{init} --name other --replace"))
+        .expect_success();
+    let renamed = written.replace("\nname = \"tiny\"\n", "\nname = \"other\"\n");
+    assert_ne!(renamed, written);
+    assert_eq!(home.read("study.toml"), renamed);
+}
+
+#[test]
+fn init_refuses_what_makes_no_study() {
+    let home = TestHome::new();
+    home.write("empty/corpus.jsonl", "");
+    home.write("empty/queries.jsonl", "");
+    for (args, reason) in [
+        ("--collection none", "there is no collection named `none`"),
+        ("--collection empty", "it has no documents"),
+        (
+            "--collection empty --name A",
+            "name `A`: a name has 1 to 64",
+        ),
+    ] {
+        home.expect_refused(&format!("study init {args}"), reason);
+        assert!(!home.path("study.toml").exists(), "{args}");
+    }
+}
+
+#[test]
 fn a_study_is_made_listed_checked_published_and_exported() {
     let home = studied();
     let today = |it: &str| {
