@@ -26,7 +26,7 @@ use utoipa::openapi::{
 use crate::http::AppState;
 use crate::http::access::AccessLevel;
 use crate::http::endpoints::Endpoints;
-use crate::http::parameters::{Parameter, ParameterLocation, ParameterTable};
+use crate::http::parameters::{Parameter, ParameterKind, ParameterLocation, ParameterTable};
 
 /// Name of the security scheme of the operator token.
 const TOKEN: &str = "operator";
@@ -228,6 +228,8 @@ fn openapi_parameter(name: &str, parameter: &Parameter) -> utoipa::openapi::path
         })
         .description(parameter.description.clone())
         .schema(schema.ok())
+        // The items of a list are separated by commas.
+        .explode(matches!(parameter.kind, ParameterKind::List(_)).then_some(false))
         .build()
 }
 
