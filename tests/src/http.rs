@@ -404,6 +404,24 @@ fn the_api_describes_every_path_it_has() {
 }
 
 #[test]
+fn the_example_requests_of_the_demo_study_are_answered() {
+    let site = site();
+    let document: Value = site.server.get("/api/openapi.json").json().unwrap();
+    let paths = document["paths"].as_object().unwrap().values();
+    let samples = paths.filter_map(|it| it["get"]["x-codeSamples"][0]["source"].as_str());
+    // Without a model, the study has no late-interaction analysis.
+    let addresses: Vec<&str> = samples
+        .filter_map(|it| it.strip_prefix("GET "))
+        .filter(|it| it.starts_with("/api/studies/demo") && !it.contains("/top-documents"))
+        .collect();
+    assert!(addresses.len() > 10, "{addresses:?}");
+    for address in addresses {
+        let reply: Result<Value, _> = reply(site.server.get(address));
+        assert!(reply.is_ok(), "{address}: {reply:?}");
+    }
+}
+
+#[test]
 fn whoever_runs_it_sees_how_it_is() {
     let site = site();
     let health: Value = site.server.get("/health").json().unwrap();

@@ -28,7 +28,7 @@ use shared::api::people::{
 use shared::api::rerank::{CohereRerankRequest, RerankRequest};
 use shared::api::study_request::StudyRequest;
 use shared::api::{
-    CancelJobRequest, CompareRankersRequest, CreateJobRequest, Endpoint, ExportStudyRequest,
+    CancelJobRequest, CompareRankersRequest, CreateJobRequest, ExportStudyRequest,
     GetAttentionRequest, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
     GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest, GetJobRequest,
     GetJobScoresRequest, GetReproductionRequest, GetServerInfoRequest, GetStudyRequest,
@@ -42,7 +42,7 @@ use crate::error::Error;
 use crate::http::access::{self, AccessLevel};
 use crate::http::annotation::{self, curation};
 use crate::http::limits;
-use crate::http::openapi::Operation;
+use crate::http::openapi::{ExampleRequest, Operation};
 use crate::http::parameters::ParameterTable;
 use crate::http::{
     AppState, jobs, operator, people, rerank, score, served_models, server_info, studies,
@@ -229,7 +229,7 @@ impl EndpointEntry {
 
 fn on<E, H, T>(access: AccessLevel, handler: H) -> EndpointEntry
 where
-    E: Endpoint + ToSchema,
+    E: ExampleRequest,
     E::Reply: ToSchema,
     H: Handler<T, AppState>,
     T: 'static,
@@ -245,7 +245,7 @@ where
 }
 
 /// Returns an endpoint whose reply is computed from one study.
-fn of_study<R: StudyRequest<Reply: ToSchema> + ToSchema>() -> EndpointEntry {
+fn of_study<R: StudyRequest<Reply: ToSchema> + ExampleRequest>() -> EndpointEntry {
     on::<R, _, _>(AccessLevel::Public, studies::answer_study_request::<R>)
 }
 

@@ -1,6 +1,8 @@
 //! The API description, derived from its types: `/api/openapi.json` for programs, `/api/docs` for
 //! people.
 
+mod examples;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -9,30 +11,38 @@ use axum::Router;
 use axum::http::header;
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
-use serde_json::Value;
+use serde_json::{Value, json};
+use shared::api::address::RequestAddress;
 use shared::api::people::{CSRF_HEADER, GetSessionRequest};
 use shared::api::{Endpoint, ErrorResponse, Method};
 use utoipa::ToSchema;
+use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
 };
 use utoipa::openapi::{
-    ComponentsBuilder, Content, HttpMethod, Info, OpenApi, OpenApiBuilder, PathItem, Paths, Ref,
-    RefOr, Required, ResponseBuilder, Schema,
+    ComponentsBuilder, Content, ContentBuilder, HttpMethod, Info, OpenApi, OpenApiBuilder,
+    PathItem, Paths, Ref, RefOr, Required, ResponseBuilder, Schema,
 };
 
 use crate::http::AppState;
 use crate::http::access::AccessLevel;
 use crate::http::endpoints::Endpoints;
-use crate::http::parameters::{Parameter, ParameterLocation, ParameterTable};
+use crate::http::parameters::{Parameter, ParameterKind, ParameterLocation, ParameterTable};
+
+pub(super) use examples::{ExampleRequest, OperationExamples};
 
 /// Name of the security scheme of the operator token.
 const TOKEN: &str = "operator";
 
 /// Name of the security scheme of the session cookie.
 const SESSION: &str = "session";
+
+/// Extension of an operation with its example as HTTP sends it. Viewers of OpenAPI documents show
+/// it.
+const CODE_SAMPLES: &str = "x-codeSamples";
 
 /// The description of an endpoint.
 pub(super) struct Operation {
@@ -43,6 +53,10 @@ pub(super) struct Operation {
     pub(super) reply: &'static str,
     pub(super) schemas: fn() -> OperationSchemas,
     pub(super) parameters: fn() -> ParameterTable,
+    pub(super) examples: fn() -> OperationExamples,
+    /// Reads a request from JSON and returns it as JSON.
+    #[cfg(test)]
+    pub(super) read_request: fn(Value) -> serde_json::Result<Value>,
 }
 
 /// The schemas of a request and its reply, and of all types that they refer to.
@@ -54,7 +68,7 @@ pub(super) struct OperationSchemas {
 }
 
 impl Operation {
-    pub(super) fn of<E: Endpoint + ToSchema>(access: AccessLevel) -> Operation
+    pub(super) fn of<E: ExampleRequest>(access: AccessLevel) -> Operation
     where
         E::Reply: ToSchema,
     {
@@ -65,6 +79,9 @@ impl Operation {
             reply: "application/json",
             schemas: OperationSchemas::of::<E, E::Reply>,
             parameters: ParameterTable::of::<E>,
+            examples: OperationExamples::of::<E>,
+            #[cfg(test)]
+            read_request: |json| serde_json::to_value(serde_json::from_value::<E>(json)?),
         }
     }
 }
@@ -135,31 +152,49 @@ fn document() -> OpenApi {
             named: more,
         } = (it.schemas)();
         named.extend(more);
-        let answer = |text: &str, kind: &str, schema: RefOr<Schema>| {
+        let examples = (it.examples)();
+        let address = RequestAddress::new(it.method, it.path, examples.request.clone());
+        let body = address.body.map(|it| -> Value {
+            serde_json::from_str(&it).expect("the body of a request is JSON")
+        });
+        let answer = |text: &str, kind: &str, content: Content| {
             ResponseBuilder::new()
                 .description(text)
-                .content(kind, Content::new(Some(schema)))
+                .content(kind, content)
+                .build()
         };
+        // Events and files have the values in another form.
+        let reply_example = examples.reply.filter(|_| it.reply == "application/json");
         let operation = OperationBuilder::new()
             .summary(description.lines().next())
             .description(Some(format!(
                 "{description}\n\n{}",
                 access_description(it.access)
             )))
-            .response("200", answer("Success", it.reply, reply).build())
+            .response(
+                "200",
+                answer("Success", it.reply, content(reply, reply_example)),
+            )
             .response(
                 "default",
-                answer("Error", "application/json", problem.clone()).build(),
-            );
+                answer("Error", "application/json", content(problem.clone(), None)),
+            )
+            .extensions(Some(Extensions::from_iter([(
+                CODE_SAMPLES,
+                json!([{
+                    "lang": "HTTP",
+                    "source": code_sample(it.method, &address.path, body.as_ref()),
+                }]),
+            )])));
         let parameters = (it.parameters)();
         let operation = parameters.iter().fold(operation, |operation, (name, it)| {
-            operation.parameter(openapi_parameter(name, it))
+            operation.parameter(openapi_parameter(name, it, &examples.request))
         });
-        let operation = match it.method.has_body() {
-            false => operation,
-            true => operation.request_body(Some(
+        let operation = match body {
+            None => operation,
+            Some(body) => operation.request_body(Some(
                 RequestBodyBuilder::new()
-                    .content("application/json", Content::new(Some(request)))
+                    .content("application/json", content(request, Some(body)))
                     .required(Some(Required::True))
                     .build(),
             )),
@@ -214,7 +249,24 @@ fn document() -> OpenApi {
         .build()
 }
 
-fn openapi_parameter(name: &str, parameter: &Parameter) -> utoipa::openapi::path::Parameter {
+fn content(schema: RefOr<Schema>, example: Option<Value>) -> Content {
+    let content = ContentBuilder::new().schema(Some(schema));
+    content.example(example).build()
+}
+
+/// Returns the example of a request as HTTP sends it.
+fn code_sample(method: Method, address: &str, body: Option<&Value>) -> String {
+    match body {
+        None => format!("{method} {address}"),
+        Some(body) => format!("{method} {address}\nContent-Type: application/json\n\n{body:#}"),
+    }
+}
+
+fn openapi_parameter(
+    name: &str,
+    parameter: &Parameter,
+    request: &Value,
+) -> utoipa::openapi::path::Parameter {
     let schema = serde_json::from_value::<RefOr<Schema>>(parameter.schema.clone());
     ParameterBuilder::new()
         .name(name)
@@ -228,6 +280,9 @@ fn openapi_parameter(name: &str, parameter: &Parameter) -> utoipa::openapi::path
         })
         .description(parameter.description.clone())
         .schema(schema.ok())
+        // The items of a list are separated by commas.
+        .explode(matches!(parameter.kind, ParameterKind::List(_)).then_some(false))
+        .example(parameter.value_in(request).cloned())
         .build()
 }
 
@@ -275,20 +330,29 @@ fn page(document: &Value) -> String {
                 request.push(format!("body: {}", linked(body)));
             }
             let request: String = request.iter().map(|it| format!("<li>{it}</li>")).collect();
+            let replies = operation["responses"]["200"]["content"].as_object();
+            let replies = replies.into_iter().flat_map(|it| it.values());
+            let replies: String = replies
+                .map(|it| {
+                    let example = it.get("example").map(|it| format!("{it:#}"));
+                    format!(
+                        "<p>Response: {}.</p>{}",
+                        linked(&it["schema"]),
+                        example.map_or_else(String::new, |it| preformatted(&it))
+                    )
+                })
+                .collect();
+            let sample = operation[CODE_SAMPLES][0]["source"].as_str();
             write!(
                 html,
                 "<section><h2><code>{} {}</code></h2><p>{}</p><ul>{}</ul>\
-                 <p>Response: {}.</p></section>",
+                 <p>Example:</p>{}{}</section>",
                 method.to_uppercase(),
                 escaped(path),
                 text(&operation["description"]),
                 request,
-                operation["responses"]["200"]["content"]
-                    .as_object()
-                    .map_or_else(String::new, |it| it
-                        .values()
-                        .map(|it| linked(&it["schema"]))
-                        .collect(),),
+                preformatted(sample.unwrap_or_default()),
+                replies,
             )
             .expect("a String takes every write");
         }
@@ -301,9 +365,9 @@ fn page(document: &Value) -> String {
         let json = serde_json::to_string_pretty(schema).unwrap_or_default();
         write!(
             html,
-            "<details id=\"{0}\"><summary><code>{0}</code></summary><pre>{1}</pre></details>",
+            "<details id=\"{0}\"><summary><code>{0}</code></summary>{1}</details>",
             escaped(name),
-            escaped(&json),
+            preformatted(&json),
         )
         .expect("a String takes every write");
     }
@@ -335,6 +399,10 @@ fn linked(schema: &Value) -> String {
         .and_then(|it| it.rsplit('/').next())
         .unwrap_or_default();
     format!("<a href=\"#{0}\">{0}</a>", escaped(name))
+}
+
+fn preformatted(text: &str) -> String {
+    format!("<pre>{}</pre>", escaped(text))
 }
 
 fn escaped(text: &str) -> String {

@@ -37,6 +37,15 @@ pub(super) struct Parameter {
     fields: Vec<String>,
 }
 
+impl Parameter {
+    /// Returns the value in the JSON of a request; `None` if the request does not have it.
+    pub(super) fn value_in<'a>(&self, request: &'a Value) -> Option<&'a Value> {
+        let mut fields = self.fields.iter();
+        let value = fields.try_fold(request, |object, name| object.get(name))?;
+        (!value.is_null()).then_some(value)
+    }
+}
+
 /// The part of the address that has a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParameterLocation {

@@ -2,6 +2,7 @@
 
 mod access;
 mod answers;
+mod examples;
 mod limits;
 pub(crate) mod mutated;
 mod operator;

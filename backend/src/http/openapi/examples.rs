@@ -1,0 +1,447 @@
+//! An example request of each endpoint, and of some an example response, as typed values.
+//!
+//! Those about a study are about the demo study. Tokens, scores and times are made up.
+
+use serde::Serialize;
+use serde_json::Value;
+use shared::annotation::event::{AnnotationAction, AnnotationDecision, AnswerRemarks};
+use shared::annotation::task::{AnnotationTask, SamplingDesign, TaskInstanceFilter};
+use shared::annotation::{
+    AnnotationEvent, AnnotationEventKey, AnnotatorAnswer, DocumentDisplayOrder, ItemNo, PersonId,
+};
+use shared::api::annotation::{
+    CreateTaskRequest, EventOutcome, EventReceipt, ExportTaskRequest, GetAgreementRequest,
+    GetAssignedItemRequest, GetItemHistoryRequest, GetTaskDefinitionRequest,
+    GetTaskProgressRequest, GetTaskRequest, GetTrialItemsRequest, LeaseItemsRequest,
+    ListDisputesRequest, ListHumanJudgmentsRequest, ListOwnEventsRequest, ListTasksRequest,
+    PreviewTaskRequest, SubmitEventsRequest, SubmitEventsResponse, TaskComposition,
+    TaskExportFormat, TaskId, TaskProgressSummary, TaskStatus, UpdateTaskRequest,
+};
+use shared::api::models::{
+    GetModelInfoRequest, ListModelsRequest, ListServedModelsRequest, LoadModelRequest, ServedModel,
+    ServedModelList,
+};
+use shared::api::people::{
+    AcceptInvitationRequest, AccessRole, CreateInvitationRequest, CreateInvitationResponse,
+    GetSessionRequest, InvitationResponse, ListPeopleRequest, LookUpInvitationRequest,
+    OperatorSignInRequest, PendingInvitation, Person, Revoke, SessionResponse, SetPasswordRequest,
+    SignInRequest, SignOutRequest,
+};
+use shared::api::rerank::{
+    CohereRerankRequest, RankedText, RerankDocument, RerankRequest, RerankResponse,
+};
+use shared::api::{
+    CancelJobRequest, CompareRankersRequest, CreateJobRequest, Endpoint, ExportStudyRequest,
+    GetAttentionRequest, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
+    GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest, GetJobRequest,
+    GetJobScoresRequest, GetReproductionRequest, GetServerInfoRequest, GetStudyRequest,
+    GetTopDocumentsRequest, Job, JobScoresResponse, JobState, ListComparedQueriesRequest,
+    ListInstancesRequest, ListJobsRequest, ListLateInteractionAnalysesRequest, ListStudiesRequest,
+    ResumeJobRequest, ScoreDocumentsRequest, ScoreDocumentsResponse, ServerInfoResponse,
+};
+use shared::compare::query_list::{ComparedQueryListOptions, ComparedQuerySort};
+use shared::compare::{RankerComparisonOptions, RankerRef};
+use shared::probe::{Axiom, AxiomVariant, Probe};
+use shared::reproduce::{PaperTable, ReproduciblePaper};
+use shared::score::{RankerInfo, RankerKind};
+use shared::study::behavioral_tests::{BehavioralTestOptions, TieThreshold};
+use shared::study::controls::StudyPageControls;
+use shared::study::figures::StudyFigureOptions;
+use shared::study::instance_list::{InstanceListOptions, InstanceSort};
+use shared::verdict::ClaimOutcome;
+use utoipa::ToSchema;
+
+/// A request with an example for the documentation.
+pub(in crate::http) trait ExampleRequest: Endpoint + ToSchema {
+    /// Returns the example of the request.
+    fn example() -> Self;
+
+    /// Returns an example of the response; `None` if the schema alone describes it.
+    fn example_reply() -> Option<Self::Reply> {
+        None
+    }
+}
+
+/// The examples of an endpoint as JSON.
+pub(in crate::http) struct OperationExamples {
+    /// The request, with the fields that are in the path.
+    pub(in crate::http) request: Value,
+    pub(super) reply: Option<Value>,
+}
+
+impl OperationExamples {
+    pub(super) fn of<E: ExampleRequest>() -> OperationExamples {
+        OperationExamples {
+            request: to_json(&E::example()),
+            reply: E::example_reply().map(|it| to_json(&it)),
+        }
+    }
+}
+
+fn to_json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("requests and responses are JSON")
+}
+
+const TASK: TaskId = TaskId(1);
+const ITEM: ItemNo = ItemNo(0);
+const TFC1: Probe = Probe::Axiom(Axiom::Tfc1);
+
+/// A time in milliseconds since 1970: 2026-11-20, 12:00 UTC.
+const TIME_MS: u64 = 1_795_176_000_000;
+
+fn study() -> String {
+    "demo".to_owned()
+}
+
+fn model() -> String {
+    "all-MiniLM-L6-v2:bi".to_owned()
+}
+
+fn token() -> String {
+    "TOKEN".to_owned()
+}
+
+fn password() -> String {
+    "correct horse battery staple".to_owned()
+}
+
+fn query() -> String {
+    "how do glaciers carve valleys".to_owned()
+}
+
+fn documents() -> Vec<String> {
+    let texts = [
+        "A glacier grinds rock from the floor and the walls of a valley.",
+        "Rye bread rises slowly.",
+    ];
+    texts.map(str::to_owned).into()
+}
+
+fn job_id() -> String {
+    "4f0c2a9be1d7483695ab10cd7e2f6038".to_owned()
+}
+
+fn ranker() -> RankerInfo {
+    RankerInfo {
+        spec: model(),
+        label: "MiniLM".to_owned(),
+        detail: "bi-encoder, mean pooling, cosine".to_owned(),
+        kind: RankerKind::Neural,
+        fingerprint: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db".to_owned(),
+        note: None,
+    }
+}
+
+fn job(state: JobState, n_scored: u64) -> Job {
+    Job {
+        id: job_id(),
+        title: "Glaciers".to_owned(),
+        ranker: ranker(),
+        state,
+        n_scored,
+        n_pairs: 2,
+        pairs_per_s: 0.0,
+        tokens_per_s: 0.0,
+        error: None,
+        created_at: "2026-11-20T12:00:00Z".to_owned(),
+    }
+}
+
+fn session() -> SessionResponse {
+    SessionResponse {
+        role: AccessRole::Annotator,
+        person: Some(Person {
+            id: PersonId(7),
+            name: "Ada".to_owned(),
+            has_password: true,
+        }),
+        csrf_token: Some("CSRF-TOKEN".to_owned()),
+    }
+}
+
+fn comparison() -> RankerComparisonOptions {
+    RankerComparisonOptions {
+        rankers: ["bm25", "ql"].map(|it| RankerRef::Ranker(it.to_owned())),
+        ..RankerComparisonOptions::default()
+    }
+}
+
+fn annotation_task() -> AnnotationTask {
+    AnnotationTask {
+        title: "Do more query terms help?".to_owned(),
+        study: study(),
+        probes: vec![TFC1],
+        filter: TaskInstanceFilter::default(),
+        n_items: 100,
+        sampling: SamplingDesign::Uniform,
+        annotators_per_item: 2,
+        seed: 42,
+        gold_interval: 0,
+        is_blind: true,
+        highlights_query_terms: true,
+        tags: vec!["off topic".to_owned()],
+        guidelines: "Choose the document that answers the query better.".to_owned(),
+        training: Vec::new(),
+        gold: Vec::new(),
+    }
+}
+
+fn event_key() -> AnnotationEventKey {
+    AnnotationEventKey::from_bytes(*b"sixteen of bytes")
+}
+
+/// Defines the example of each request and, if there is one, of its response.
+macro_rules! examples {
+    ($($request:ty => $example:expr $(, reply: $reply:expr)?;)*) => {$(
+        impl ExampleRequest for $request {
+            fn example() -> $request {
+                $example
+            }
+
+            $(fn example_reply() -> Option<<$request as Endpoint>::Reply> {
+                Some($reply)
+            })?
+        }
+    )*};
+}
+
+examples! {
+    GetServerInfoRequest => GetServerInfoRequest {}, reply: ServerInfoResponse {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        models: vec![ranker()],
+        can_create_jobs: false,
+        max_documents: 8,
+    };
+    GetSessionRequest => GetSessionRequest {}, reply: session();
+    LookUpInvitationRequest => LookUpInvitationRequest { token: token() },
+        reply: InvitationResponse {
+            role: AccessRole::Annotator,
+            person_name: None,
+            expires_ms: TIME_MS,
+        };
+    AcceptInvitationRequest => AcceptInvitationRequest {
+        token: Some(token()),
+        name: "Ada".to_owned(),
+        password: Some(password()),
+    }, reply: session();
+    SignInRequest => SignInRequest { name: "Ada".to_owned(), password: password() },
+        reply: session();
+    OperatorSignInRequest => OperatorSignInRequest { token: token() }, reply: SessionResponse {
+        role: AccessRole::Operator,
+        person: None,
+        ..session()
+    };
+    SignOutRequest => SignOutRequest { all_sessions: true }, reply: SessionResponse::default();
+    SetPasswordRequest => SetPasswordRequest {
+        current_password: None,
+        new_password: Some(password()),
+    }, reply: session();
+    ListPeopleRequest => ListPeopleRequest {};
+    CreateInvitationRequest => CreateInvitationRequest {
+        role: AccessRole::Annotator,
+        valid_hours: 48,
+        person: None,
+        note: "Ada, for the pilot".to_owned(),
+    }, reply: CreateInvitationResponse {
+        invitation: PendingInvitation {
+            id: 3,
+            role: AccessRole::Annotator,
+            person: None,
+            note: "Ada, for the pilot".to_owned(),
+            expires_ms: TIME_MS,
+        },
+        token: token(),
+    };
+    Revoke => Revoke::Person { id: PersonId(7) };
+
+    ListStudiesRequest => ListStudiesRequest {};
+    GetStudyRequest => GetStudyRequest {
+        study: study(),
+        controls: StudyPageControls {
+            variant: Some(AxiomVariant::Fixed),
+            length_tolerance: Some(5),
+            ..StudyPageControls::default()
+        },
+    };
+    GetFiguresRequest => GetFiguresRequest {
+        study: study(),
+        options: StudyFigureOptions { reference_row: 1, ..StudyFigureOptions::default() },
+    };
+    GetBehavioralTestsRequest => GetBehavioralTestsRequest {
+        study: study(),
+        options: BehavioralTestOptions {
+            tie_threshold: TieThreshold::Fixed { width: 0.5 },
+            ..BehavioralTestOptions::default()
+        },
+    };
+    ListLateInteractionAnalysesRequest => ListLateInteractionAnalysesRequest { study: study() };
+    GetTopDocumentsRequest => GetTopDocumentsRequest {
+        study: study(),
+        ranker: "minilm-late-interaction".to_owned(),
+        query_id: 0,
+    };
+    CompareRankersRequest => CompareRankersRequest { study: study(), options: comparison() };
+    ListComparedQueriesRequest => ListComparedQueriesRequest {
+        study: study(),
+        options: comparison(),
+        page: ComparedQueryListOptions {
+            sort: ComparedQuerySort::Loss,
+            limit: 10,
+            ..ComparedQueryListOptions::default()
+        },
+    };
+    GetComparedQueryRequest => GetComparedQueryRequest {
+        study: study(),
+        options: comparison(),
+        query_id: "q-glaciers-1".to_owned(),
+    };
+    GetReproductionRequest => GetReproductionRequest {
+        study: study(),
+        table: PaperTable { paper: ReproduciblePaper::Camara2020, table: 2 },
+    };
+    ListInstancesRequest => ListInstancesRequest {
+        study: study(),
+        filter: InstanceListOptions {
+            controls: StudyPageControls::default(),
+            probe: TFC1,
+            ranker: "bm25".to_owned(),
+            outcome: Some(ClaimOutcome::Violated),
+            query_filter: String::new(),
+            min_margin: None,
+            max_margin: None,
+            sort: InstanceSort::MarginAscending,
+            offset: 0,
+            limit: 10,
+        },
+    };
+    GetInstanceRequest => GetInstanceRequest {
+        study: study(),
+        probe: TFC1,
+        variant: AxiomVariant::Fixed,
+        number: 0,
+        tie_threshold: None,
+    };
+    ExportStudyRequest => ExportStudyRequest { study: study() };
+    GetCollectionStatisticsRequest => GetCollectionStatisticsRequest { study: study() };
+
+    ScoreDocumentsRequest => ScoreDocumentsRequest {
+        model: model(),
+        query: query(),
+        documents: documents(),
+    }, reply: ScoreDocumentsResponse {
+        ranker: ranker(),
+        scores: vec![0.68, 0.04],
+        truncated: vec![false, false],
+        similarities: Vec::new(),
+    };
+    GetAttentionRequest => GetAttentionRequest {
+        model: "ms-marco-MiniLM-L-6-v2:cross".to_owned(),
+        query: query(),
+        document: documents().swap_remove(0),
+        layer: Some(0),
+        head: None,
+    };
+    RerankRequest => RerankRequest {
+        query: query(),
+        texts: Some(documents()),
+        raw_scores: Some(true),
+        ..RerankRequest::default()
+    }, reply: RerankResponse::Texts(vec![
+        RankedText { index: 0, score: 0.68, text: None },
+        RankedText { index: 1, score: 0.04, text: None },
+    ]);
+    CohereRerankRequest => CohereRerankRequest {
+        query: query(),
+        documents: documents().into_iter().map(RerankDocument::Text).collect(),
+        model: Some(model()),
+        top_n: Some(1),
+        ..CohereRerankRequest::default()
+    };
+    GetModelInfoRequest => GetModelInfoRequest {};
+    ListServedModelsRequest => ListServedModelsRequest {}, reply: ServedModelList {
+        object: "list".to_owned(),
+        data: vec![ServedModel {
+            id: model(),
+            object: "model".to_owned(),
+            owned_by: "axioscope".to_owned(),
+        }],
+    };
+    ListModelsRequest => ListModelsRequest {};
+    LoadModelRequest => LoadModelRequest { model: model() };
+
+    CreateJobRequest => CreateJobRequest {
+        model: model(),
+        title: "Glaciers".to_owned(),
+        queries: vec![query()],
+        documents: documents(),
+        pairs: vec![(0, 0), (0, 1)],
+    }, reply: job(JobState::Queued, 0);
+    ListJobsRequest => ListJobsRequest {}, reply: vec![job(JobState::Done, 2)];
+    GetJobRequest => GetJobRequest { job: job_id() }, reply: job(JobState::Running, 1);
+    CancelJobRequest => CancelJobRequest { job: job_id() }, reply: job(JobState::Canceled, 1);
+    ResumeJobRequest => ResumeJobRequest { job: job_id() }, reply: job(JobState::Queued, 1);
+    GetJobScoresRequest => GetJobScoresRequest { job: job_id() }, reply: JobScoresResponse {
+        ranker: ranker(),
+        scores: vec![Some(0.68), None],
+        truncated: Vec::new(),
+        rescoring: None,
+    };
+
+    ListHumanJudgmentsRequest => ListHumanJudgmentsRequest { study: study() };
+    GetTrialItemsRequest => GetTrialItemsRequest { study: study(), seed: 42 };
+    ListTasksRequest => ListTasksRequest {};
+    GetTaskRequest => GetTaskRequest { task: TASK };
+    LeaseItemsRequest => LeaseItemsRequest { task: TASK, n_items: 8 };
+    GetAssignedItemRequest => GetAssignedItemRequest { task: TASK, item: ITEM };
+    ListOwnEventsRequest => ListOwnEventsRequest { task: TASK };
+    SubmitEventsRequest => SubmitEventsRequest {
+        task: TASK,
+        events: vec![AnnotationEvent {
+            key: event_key(),
+            created_ms: TIME_MS,
+            action: AnnotationAction::Decided(AnnotationDecision {
+                item: ITEM,
+                answer: AnnotatorAnswer::First,
+                comment: AnswerRemarks::default(),
+                display_order: DocumentDisplayOrder::Swapped,
+                duration_ms: 4_000,
+                replaces: Vec::new(),
+            }),
+        }],
+    }, reply: SubmitEventsResponse {
+        receipts: vec![EventReceipt { key: event_key(), outcome: EventOutcome::Stored }],
+        progress: TaskProgressSummary {
+            n_own_decisions: 1,
+            n_own_skips: 0,
+            n_available: 99,
+            n_decisions: 1,
+            n_decisions_required: 200,
+            n_annotators: 1,
+        },
+    };
+    PreviewTaskRequest => PreviewTaskRequest { task: annotation_task() }, reply: TaskComposition {
+        n_candidates: 1_200,
+        n_training_items: 0,
+        n_gold_items: 0,
+        n_sampled_items: 100,
+        probes: vec![(TFC1, 100)],
+        n_queries: 31,
+    };
+    CreateTaskRequest => CreateTaskRequest { task: annotation_task() };
+    GetTaskDefinitionRequest => GetTaskDefinitionRequest { task: TASK };
+    UpdateTaskRequest => UpdateTaskRequest {
+        task: TASK,
+        status: Some(TaskStatus::Open),
+        are_results_public: None,
+        guidelines: None,
+    };
+    GetTaskProgressRequest => GetTaskProgressRequest { task: TASK };
+    GetAgreementRequest => GetAgreementRequest { task: TASK };
+    ListDisputesRequest => ListDisputesRequest { task: TASK };
+    GetItemHistoryRequest => GetItemHistoryRequest { task: TASK, item: ITEM };
+    ExportTaskRequest => ExportTaskRequest {
+        task: TASK,
+        format: TaskExportFormat::Jsonl,
+        include_names: false,
+    };
+}
