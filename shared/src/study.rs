@@ -240,6 +240,10 @@ impl ParsedStudyFile {
         if !keys.contains_key("title") {
             definition.title.clone_from(&definition.name);
         }
+        if has_default_length_tolerance(&keys) {
+            definition.limits.length_tolerance_terms =
+                MiningLimits::STANDARD.length_tolerance_terms;
+        }
         let mut left_out = Vec::new();
         if definition.vectors.is_none() {
             let named: Named = toml::from_str(text).map_err(refuse)?;
@@ -270,16 +274,30 @@ fn missing_keys(keys: &toml::Table) -> Vec<String> {
         missing.extend(absent.map(|it| format!("`{it}`{place}")));
     };
     require(keys, "", &["name", "collection"]);
-    if let Some(limits) = keys.get("limits").and_then(toml::Value::as_table) {
-        // Earlier versions took any lengths without it, which no default may change silently.
-        let place = " in [limits] (a number of terms; `inf` for any lengths)";
-        require(limits, place, &["length_gap_terms"]);
-    }
     let sets = keys.get("transfers").and_then(toml::Value::as_array);
     for set in sets.into_iter().flatten().filter_map(toml::Value::as_table) {
         require(set, " in [[transfers]]", &["name", "file"]);
     }
     missing
+}
+
+/// Whether `[limits]` leaves δ to the default. Earlier versions required all of the keys below and
+/// took any lengths when δ was missing, and their files keep that meaning.
+fn has_default_length_tolerance(keys: &toml::Table) -> bool {
+    const ONCE_REQUIRED: [&str; 7] = [
+        "min_terms",
+        "repeat_from",
+        "repeat_to",
+        "repeated_terms",
+        "filled_terms",
+        "fillable_terms",
+        "seed",
+    ];
+    let limits = keys.get("limits").and_then(toml::Value::as_table);
+    limits.is_some_and(|it| {
+        !it.contains_key("length_gap_terms")
+            && !ONCE_REQUIRED.iter().all(|key| it.contains_key(*key))
+    })
 }
 
 impl StudyDefinition {
@@ -596,9 +614,8 @@ mod tests {
         };
         assert_eq!(
             error("[limits]\nseed = 1\n[[transfers]]"),
-            "study.toml: these keys are missing: `name`, `collection`, `length_gap_terms` in \
-             [limits] (a number of terms; `inf` for any lengths), `name` in [[transfers]], `file` \
-             in [[transfers]]; `axioscope study init --collection C` writes a complete file"
+            "study.toml: these keys are missing: `name`, `collection`, `name` in [[transfers]], \
+             `file` in [[transfers]]; `axioscope study init --collection C` writes a complete file"
         );
         assert!(error("name = \"s\"").contains("missing: `collection`; "));
         // A key with a typing error is named, not the one that it was meant to be.
@@ -622,6 +639,24 @@ mod tests {
         let empty = format!("{text}\ntitle = \"\"");
         let error = ParsedStudyFile::from_toml("study.toml", &empty).unwrap_err();
         assert_eq!(error.field_name(), Some("title"));
+    }
+
+    #[test]
+    fn the_length_tolerance_of_a_file_without_it_is_the_default_except_in_old_files() {
+        let tolerance = |limits: &str| {
+            let text = format!("name = \"s\"\ncollection = \"c\"\n[limits]\n{limits}");
+            let read = ParsedStudyFile::from_toml("study.toml", &text).unwrap();
+            read.definition.limits.length_tolerance_terms
+        };
+        assert_eq!(tolerance("seed = 7"), Some(10));
+        assert_eq!(tolerance("length_gap_terms = inf"), None);
+        let of_31afae1 = "min_terms = 1\nrepeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\n\
+                          filled_terms = 512\nfillable_terms = 256\nseed = 42";
+        assert_eq!(tolerance(of_31afae1), None);
+        assert_eq!(
+            tolerance(&format!("{of_31afae1}\nlength_gap_terms = 5")),
+            Some(5)
+        );
     }
 
     #[test]

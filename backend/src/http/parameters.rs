@@ -165,10 +165,21 @@ impl ParameterTable {
             schema: schema.clone(),
             fields: field.fields,
         };
-        let fields = added.fields.clone();
-        // Variants of an enum may share a field.
-        let known = self.by_name.entry(name).or_insert(added);
-        assert_eq!(known.fields, fields, "two parameters have the same name");
+        let Some(known) = self.by_name.get_mut(&name) else {
+            self.by_name.insert(name, added);
+            return;
+        };
+        assert_eq!(
+            known.fields, added.fields,
+            "two parameters have the same name"
+        );
+        // Variants of an enum may share a field, such as the one that tells them apart.
+        if let Some(words) = known.schema["enum"].as_array_mut() {
+            let others = added.schema["enum"].as_array().cloned().unwrap_or_default();
+            let others = others.into_iter().filter(|it| !words.contains(it));
+            let others: Vec<Value> = others.collect();
+            words.extend(others);
+        }
     }
 
     /// Returns the JSON of a request, given the parameters of its address as written there.

@@ -149,10 +149,9 @@ fn a_study_file_that_is_not_one_is_refused() {
         (
             study(&[])
                 .replace("name = \"small\"\n", "")
-                .replace("collection = \"c\"\n", "")
-                .replace("length_gap_terms = 10\n", ""),
+                .replace("collection = \"c\"\n", ""),
             expect![[r#"
-                study.toml: these keys are missing: `name`, `collection`, `length_gap_terms` in [limits] (a number of terms; `inf` for any lengths); `axioscope study init --collection C` writes a complete file
+                study.toml: these keys are missing: `name`, `collection`; `axioscope study init --collection C` writes a complete file
             "#]],
         ),
         (

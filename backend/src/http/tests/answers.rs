@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use shared::api::annotation::ExportTaskRequest;
+
 use super::*;
 
 #[tokio::test]
@@ -424,6 +426,11 @@ async fn the_api_describes_itself() {
             "{name}"
         );
     }
+    // A parameter that tells variants apart has the words of all of them.
+    let export = &document["paths"][ExportTaskRequest::PATH]["get"]["parameters"];
+    let mut parameters = export.as_array().unwrap().iter();
+    let format = parameters.find(|it| it["name"] == "format").unwrap();
+    assert_eq!(format["schema"]["enum"], json!(["jsonl", "csv", "prefs"]));
     let docs = site.get("/api/docs").await;
     let docs = String::from_utf8(docs.body.to_vec()).unwrap();
     assert!(docs.contains("GET /api/jobs/{job}/events") && !docs.contains("<script"));
