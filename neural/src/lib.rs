@@ -15,18 +15,30 @@
 //! may answer (Nogueira and Lin 2019).
 //!
 //! This crate uses no files, no network, no async runtime and no database: models are created from
-//! bytes, so that the crate also builds for the browser. Texts are encoded once and compared often:
+//! bytes, so that the crate also builds for the browser.
 //!
-//! ```no_run
-//! # fn main() -> Result<(), neural::Error> {
-//! # let files = neural::ModelFiles::default();
-//! use neural::{Device, EmbeddingComparison, EmbeddingModel, QueryOrDocumentRole};
+//! # Example
 //!
-//! let model = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 256, Device::Cpu)?;
+//! Texts are encoded once and compared often. The model of this example has random weights; others
+//! have the same three files, and some have more.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use neural::{Device, EmbeddingComparison, EmbeddingModel, ModelFiles, QueryOrDocumentRole};
+//!
+//! let folder = "tests/fixtures/tiny";
+//! let files = ModelFiles {
+//!     config: std::fs::read(format!("{folder}/config.json"))?,
+//!     tokenizer: std::fs::read(format!("{folder}/tokenizer.json"))?,
+//!     weights: std::fs::read(format!("{folder}/model.safetensors"))?,
+//!     ..ModelFiles::default()
+//! };
+//! let model = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 64, Device::Cpu)?;
 //! let query = model.tokenize(QueryOrDocumentRole::Query, "where do rivers end")?;
 //! let text = model.tokenize(QueryOrDocumentRole::Document, "A river flows into the sea.")?;
 //! let encoded = model.encode(&[&query, &text])?;
-//! let score = model.score(&encoded[0], &encoded[1]);
+//! let cosine = model.score(&encoded[0], &encoded[1]);
+//! assert!((-1.0..=1.0).contains(&cosine));
 //! # Ok(())
 //! # }
 //! ```

@@ -10,6 +10,53 @@
 //! The modules are listed in the order of that path, and a module imports only from those above it.
 //! Nothing here does I/O, reads a clock, starts a thread or draws an unseeded random number, and
 //! every function returns the same bits natively and in the browser.
+//!
+//! # Example
+//!
+//! Axiom TFC1 claims that of two documents of about the same length, the one with more occurrences
+//! of the query terms scores higher. This finds the pairs of documents that it applies to, and
+//! compares the claim with the scores of BM25.
+//!
+//! ```
+//! # fn main() -> Result<(), shared::error::Error> {
+//! use shared::index::Index;
+//! use shared::probe::mining::{InstanceMiner, MiningResult, PooledQuery};
+//! use shared::probe::{Axiom, AxiomVariant, MiningLimits, Probe};
+//! use shared::rank::LexicalRanker;
+//! use shared::rank::max_score::TopKSearcher;
+//! use shared::text::Analyzer;
+//! use shared::verdict::ClaimOutcome;
+//!
+//! let documents = [
+//!     "A river carries sand from the mountains to the sea.",
+//!     "A river that meets another river carries sand to the sea.",
+//! ];
+//! let query = "what does a river carry";
+//! let index = Index::build(&Analyzer::default(), documents)?;
+//!
+//! let probes = [(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)];
+//! let miner = InstanceMiner {
+//!     index: &index,
+//!     word_vectors: None,
+//!     probes: &probes,
+//!     limits: &MiningLimits::STANDARD,
+//! };
+//! let found = miner.mine_pooled_query(&PooledQuery::without_grades(query, &[0, 1]));
+//! let mined = MiningResult::from_query_results(&probes, vec![found]);
+//! let instances = &mined.instances[0];
+//! assert_eq!(instances.claims_of_query(0).count(), 1);
+//!
+//! let bm25: LexicalRanker = "bm25".parse()?;
+//! let terms = index.query_term_statistics(query);
+//! let ranking = TopKSearcher::new(&index, bm25).search(&index, &terms, 2);
+//! let score_of = |doc| ranking.iter().find(|hit| hit.doc == doc).map(|hit| hit.score);
+//! for claim in instances.claims_of_query(0) {
+//!     let scored = claim.map_docs_to_scores(score_of).expect("both were found");
+//!     assert_eq!(scored.verdict(0.0).outcome, ClaimOutcome::Satisfied);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 #![warn(missing_docs)]
 
 pub mod error;
