@@ -18,9 +18,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use shared::annotation::agreement::{self, InterAnnotatorAgreementReport};
 use shared::annotation::estimate;
 use shared::annotation::event::RequiredRole;
-use shared::annotation::judgments::{DisputeReason, DisputedItem, adjudication_queue};
+use shared::annotation::judgments::{DisputeReason, AdjudicationQueueItem, adjudication_queue};
 use shared::annotation::progress::{AnnotationTaskProgress, measure_annotation_progress};
-use shared::annotation::{AnnotationEvent, AnnotationLogEntry, ItemNo, PersonId};
+use shared::annotation::{ClientAnnotationEvent, ReceivedAnnotationEvent, ItemNo, PersonId};
 use shared::api::annotation::{EventOutcome, TaskId, TaskResults, TaskStatus, UpdateTaskRequest};
 use shared::study::Study;
 
@@ -136,7 +136,7 @@ impl AnnotationTaskService {
             row.task.guidelines = guidelines;
             row.task = row.task.normalize_and_validate()?;
         }
-        self.0.store.update_annotation_task(&row).await?;
+        self.0.store.update_annotation_task_row(&row).await?;
         desk.replace_task_row(row);
         drop(turn);
         Ok(desk)
@@ -169,7 +169,7 @@ impl AnnotationTaskService {
         &self,
         desk: &Arc<AnnotationTaskState>,
         sender: EventAuthor,
-        events: Vec<AnnotationEvent>,
+        events: Vec<ClientAnnotationEvent>,
     ) -> Result<Vec<EventOutcome>, Error> {
         let at_ms = unix_time_ms_u64();
         let n_items = desk.items().len() as u32;
@@ -190,7 +190,7 @@ impl AnnotationTaskService {
             };
             // `None` marks an event whose outcome the log writer determines.
             outcomes.push(checked.as_ref().err().cloned());
-            sound.extend(checked.map(|event| AnnotationLogEntry {
+            sound.extend(checked.map(|event| ReceivedAnnotationEvent {
                 person: sender.person,
                 received_ms: at_ms,
                 event,
@@ -211,7 +211,7 @@ impl AnnotationTaskService {
     }
 
     /// Returns how far the annotators of a task have come.
-    pub(crate) async fn annotator_progress(
+    pub(crate) async fn measure_task_progress(
         &self,
         desk: &Arc<AnnotationTaskState>,
     ) -> Result<AnnotationTaskProgress, Error> {
@@ -266,8 +266,8 @@ impl AnnotationTaskService {
                 let dials = &row.task.filter.controls;
                 let estimates = study.map(|study| {
                     ensure_loaded_study_is_unchanged(&row, &study)?;
-                    let reviewed = estimate::load_annotated_items(&study, dials, items, &log)?;
-                    Ok::<_, Error>(estimate::estimate_axiom_agreement(&reviewed))
+                    let reviewed = estimate::load_sampled_item_preferences(&study, dials, items, &log)?;
+                    Ok::<_, Error>(estimate::compute_agreement_estimates(&reviewed))
                 });
                 Ok(Arc::new(TaskResults {
                     task: row.no,
@@ -296,7 +296,7 @@ impl AnnotationTaskService {
     pub(crate) async fn adjudication_queue(
         &self,
         desk: &Arc<AnnotationTaskState>,
-    ) -> Result<Vec<DisputedItem>, Error> {
+    ) -> Result<Vec<AdjudicationQueueItem>, Error> {
         let desk = desk.clone();
         run_blocking("looking for disagreements", move || {
             let items = desk.items();
@@ -318,7 +318,7 @@ impl AnnotationTaskService {
 
 /// Returns an error unless the task is open and the study still has the instances and texts that
 /// the task was drawn from.
-pub(crate) fn ensure_task_is_open(
+pub(crate) fn ensure_items_can_be_assigned(
     desk: &AnnotationTaskState,
     listed: &StudyListEntry,
 ) -> Result<(), Error> {

@@ -49,7 +49,7 @@ pub(crate) enum CorpusFileLayout {
     Wikipassageqa,
 }
 
-/// Files with other names than those that [`load_collection`] looks for.
+/// Files with other names than those that [`load_named_collection`] looks for.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct CollectionFileArgs {
     /// Corpus file, if it is not `corpus.jsonl` in the folder
@@ -69,7 +69,7 @@ pub(crate) struct CollectionFileArgs {
 }
 
 /// Loads a collection by the name of its import or by its folder.
-pub(crate) fn load_collection(named: &str, data: &Path) -> Result<LoadedCollection, Error> {
+pub(crate) fn load_named_collection(named: &str, data: &Path) -> Result<LoadedCollection, Error> {
     load_collection_folder(&folder_of(named, data)?, &CollectionFileArgs::default())
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn load_collection_folder(
 ) -> Result<LoadedCollection, Error> {
     let named = files.layout.or_else(|| match files.corpus {
         Some(_) => None,
-        None => distributions::recognize_corpus_layout(folder),
+        None => distributions::detect_layout_from_file_names(folder),
     });
     let layout = named.unwrap_or(CorpusFileLayout::Beir);
     if layout == CorpusFileLayout::Wikipassageqa {
@@ -155,7 +155,7 @@ pub(crate) fn import_collection(
     name: &str,
     data: &DataFolder,
 ) -> Result<PathBuf, Error> {
-    let target = data.collection_path(name)?;
+    let target = data.collection_folder(name)?;
     let parent = target.parent().unwrap_or(&target);
     let way_out = "make room, or take another folder by `--data`";
     let temporary =
@@ -193,7 +193,7 @@ pub(crate) fn write_beir_files(loaded: &LoadedCollection, at: &Path) -> Result<(
 /// Reads a run by its path, or by its name in the `runs/` of the collection. Returns an error if
 /// every row is refused.
 pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, FileReadReport), Error> {
-    let path = find_collection_file(file, folder)?;
+    let path = resolve_input_file_path(file, folder)?;
     let (run, reading) = read_with_progress(&path, |name, bytes, progress| {
         trec::read_run(name, bytes, progress)
     })?;
@@ -211,7 +211,7 @@ pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, FileReadReport
 
 /// Finds a file by its absolute path, or relative to the working directory, to the `runs/` of the
 /// collection or to its folder, with or without `.gz` or `.zst`.
-pub(crate) fn find_collection_file(file: &str, folder: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn resolve_input_file_path(file: &str, folder: &Path) -> Result<PathBuf, Error> {
     let places = [
         PathBuf::from(file),
         folder.join("runs").join(file),

@@ -41,7 +41,7 @@ impl RankerSpec {
                     name.file_name().unwrap_or_default().to_string_lossy()
                 )
             }
-            RankerSpec::Model(spec) => models.complete_spec(spec),
+            RankerSpec::Model(spec) => models.add_default_kind_to_spec(spec),
             RankerSpec::Remote(it) => it.canonical_spec(),
         }
     }
@@ -191,7 +191,7 @@ impl MiningArgs {
         limits.max_per_query = self.per_query;
         limits.seed = self.seed;
         limits.validate()?;
-        let mode = AxiomVariant::parse(&self.mode, source)?;
+        let mode = AxiomVariant::parse_for_paper(&self.mode, source)?;
         let probes = Probe::parse_list(&self.probes, self.vectors.is_some())?;
         let mut left_out = Probe::parse_list(&self.probes, true)?;
         left_out.retain(|it| !probes.contains(it));
@@ -267,7 +267,7 @@ impl AnalyzerArgs {
             stemmer: self.stemmer.unwrap_or(stemmer),
             max_tokens: self.first_tokens.or(first_tokens),
         };
-        vocabulary::load_analyzer_vocabulary(&mut analyzer)?;
+        vocabulary::load_vocabulary_into_analyzer(&mut analyzer)?;
         Ok(analyzer)
     }
 }

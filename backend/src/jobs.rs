@@ -99,7 +99,7 @@ impl JobQueue {
             })
         })
         .await?;
-        self.store.add_job(&job).await?;
+        self.store.add_job_with_batches(&job).await?;
         self.wake.notify_one();
         self.told(&job.id).await
     }
@@ -142,7 +142,7 @@ impl JobQueue {
         let job = self.store.job(id).await?;
         let mut scores = vec![None; job.n_pairs as usize];
         let mut truncated = Vec::new();
-        for it in self.store.job_scores(id).await? {
+        for it in self.store.job_scores_so_far(id).await? {
             scores[it.pair as usize] = Some(it.score);
             if it.truncated {
                 truncated.push(it.pair);

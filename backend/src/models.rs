@@ -41,7 +41,7 @@ pub(crate) use incremental::{IncrementalScoring, ScoredDocuments, ScoringRequest
 pub(crate) use ranker::NeuralRanker;
 pub(crate) use score_scale::ScoreScale;
 pub(crate) use scoring::{
-    DetailedScore, EncodedQueries, PairScore, QueryDocumentPairTexts, ScoreDetailLevel,
+    DetailedScore, EncodedQueries, PairScore, QueryDocumentPairsWithTexts, ScoreDetailLevel,
     TOKEN_BUDGET, TokenizedDocumentBatch,
 };
 pub(crate) use shared_encoding::score_with_shared_encodings;
@@ -228,7 +228,7 @@ impl ModelRegistry {
     }
 
     /// Completes a spec with the suffix of the usual use.
-    pub(crate) fn complete_spec(&self, wanted: &str) -> String {
+    pub(crate) fn add_default_kind_to_spec(&self, wanted: &str) -> String {
         let ParsedModelSpec {
             name,
             model_use: used,
@@ -395,7 +395,7 @@ impl ModelEntry {
     ) -> Result<NeuralRanker, Error> {
         let (files, used) = self.read(|said| {
             // Checked here, since some uses load without `ranker.toml`.
-            said.validate_ranker_config()
+            said.validate_ranker_toml()
                 .map_err(Error::model_error_converter(&self.name))?;
             settle(said)
         })?;

@@ -37,18 +37,18 @@ pub(crate) use inputs::read_run_and_word_vectors;
 pub(crate) use late_interaction::{LateInteractionAnalysisInput, analyze_late_interaction};
 pub(crate) use parallel::ParallelExecutor;
 pub(crate) use score::{
-    ScoringInput, remote_scoring_volume, score_with_model, score_with_ranker,
+    PairScoringInput, remote_scoring_volume, score_with_model, score_with_ranker,
     score_with_remote_ranker,
 };
 pub(crate) use study::{
     NewStudy, StudyReplacementPolicy, compute_missing_scores, create_or_resume_study,
     create_study_with_lexical_rankers, hash_remined_instances, load_study_if_intact,
-    mine_study_instances,
+    mine_instances_of_definition,
 };
 
 /// Analyzes and indexes a collection.
 pub(crate) fn build_index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
-    index_with(collection, IndexBuilder::new(analyzer.clone()))
+    index_with(collection, IndexBuilder::with_analyzer(analyzer.clone()))
 }
 
 /// Same as [`build_index`], with the token sequences that word vectors are trained on.
@@ -56,7 +56,7 @@ pub(crate) fn build_index_with_tokens(
     collection: &Collection,
     analyzer: &Analyzer,
 ) -> Result<Index, Error> {
-    let builder = IndexBuilder::new(analyzer.clone());
+    let builder = IndexBuilder::with_analyzer(analyzer.clone());
     index_with(collection, builder.with_stored_tokens())
 }
 
@@ -87,11 +87,12 @@ pub(crate) fn compute_candidate_pools(
     };
     let pools = CandidatePoolSelector::new(pool, run.as_ref(), collection, index)?;
     let queries = (0..collection.queries.len()).into_par_iter();
-    Ok(queries.map(|query| pools.pool_of_query(query).0).collect())
+    Ok(queries.map(|query| pools.pool_and_missing_doc_count(query).0).collect())
 }
 
-/// Counts the co-occurrences of words, in parts on all cores.
-pub(crate) fn count_word_cooccurrences(
+/// Counts the co-occurrences of words, in parts on all cores, and returns the trainer of their
+/// vectors.
+pub(crate) fn prepare_glove_trainer(
     index: &Index,
     settings: GloveSettings,
 ) -> Result<GloveTrainer<'_>, Error> {

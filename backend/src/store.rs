@@ -121,7 +121,7 @@ impl DataFolder {
                 "the data folder must be one that can be written; take another by `--data`",
             ))?;
         }
-        folder._in_use = cleanup::remove_incomplete_files(&folder.root).map(Arc::new);
+        folder._in_use = cleanup::clean_and_lock_folder(&folder.root).map(Arc::new);
         Ok(folder)
     }
 
@@ -131,13 +131,13 @@ impl DataFolder {
     }
 
     /// Returns the folder of an imported collection. Returns an error if the name is invalid.
-    pub(crate) fn collection_path(&self, name: &str) -> Result<PathBuf, Error> {
+    pub(crate) fn collection_folder(&self, name: &str) -> Result<PathBuf, Error> {
         validate_study_name(name)?;
         Ok(self.root.join("collections").join(name))
     }
 
     /// Returns the folder of a study. Returns an error if the name is invalid.
-    pub(crate) fn study_path(&self, name: &str) -> Result<PathBuf, Error> {
+    pub(crate) fn study_folder(&self, name: &str) -> Result<PathBuf, Error> {
         validate_study_name(name)?;
         Ok(self.root.join("studies").join(name))
     }
@@ -151,7 +151,7 @@ impl DataFolder {
     }
 
     /// Returns the folder for the partial scores of remote rankers, and creates it if necessary.
-    pub(crate) fn create_partial_scores_folder(&self) -> Result<PathBuf, Error> {
+    pub(crate) fn create_remote_partial_scores_folder(&self) -> Result<PathBuf, Error> {
         let path = self.root.join("drafts");
         let way_out = "the data folder must be one that can be written";
         fs::create_dir_all(&path).map_err(Error::io_error_converter(&path, way_out))?;
@@ -273,7 +273,7 @@ impl Database {
     pub(crate) async fn open_and_migrate(database: &DatabaseConfig) -> Result<Database, Error> {
         if let DatabaseConfig::Sqlite(file) = database {
             match file.exists() {
-                true => sqlite::check_database_file(file)?,
+                true => sqlite::check_and_protect_database_file(file)?,
                 false => Database::make(file).await?,
             }
         }

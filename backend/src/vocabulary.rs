@@ -16,7 +16,7 @@ const WAY_OUT: &str = "give a model's folder, its tokenizer.json, or a text file
                        a line, as in wordpiece:models/bert/vocab.txt";
 
 /// Loads the vocabulary that an analyzer names, if any.
-pub(crate) fn load_analyzer_vocabulary(analyzer: &mut Analyzer) -> Result<(), Error> {
+pub(crate) fn load_vocabulary_into_analyzer(analyzer: &mut Analyzer) -> Result<(), Error> {
     if let Tokenizer::Wordpiece(tokens) = &mut analyzer.tokenizer
         && tokens.is_empty()
     {

@@ -10,7 +10,7 @@ use leptos_router::{NavigateOptions, PartialPathMatch, PathSegment, PossibleRout
 use crate::bundle_loader::LazyBundlePage;
 use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
 use crate::old_addresses::present_address;
-use crate::pages::instances::Instances;
+use crate::pages::instances::ProbeInstancesPage;
 use crate::pages::studies::Studies;
 use crate::pages::study::Study;
 use crate::pages::workbench::WorkbenchPage;
@@ -39,7 +39,7 @@ pub(crate) fn App() -> impl IntoView {
                         />
                         <Route
                             path=RouteMatcher(|it| matches!(it, PageRoute::Instances { .. }))
-                            view=Instances
+                            view=ProbeInstancesPage
                         />
                         <Route
                             path=RouteMatcher(|it| *it == PageRoute::Workbench)

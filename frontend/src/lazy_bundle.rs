@@ -19,8 +19,8 @@ use crate::api::{self, OutgoingRequest, RequestError};
 use crate::location::PageLocation;
 use crate::pages::about::AboutPage;
 use crate::pages::compare::CompareRankers;
-use crate::pages::figures::Figures;
-use crate::pages::instance::Instance;
+use crate::pages::figures::FiguresPage;
+use crate::pages::instance::InstanceDetailsPage;
 use crate::pages::late_interaction::LateInteractionPage;
 use crate::pages::operator::OperatorPage;
 use crate::pages::playground::PlaygroundPage;
@@ -31,12 +31,12 @@ use crate::pages::study::human_judgments::HumanJudgments;
 use crate::routes::PageRoute;
 
 /// A page of the lazy bundle that is being shown.
-pub struct MountedPage {
+pub struct MountedLazyPage {
     address: PageLocation,
     _mounted: Box<dyn Any>,
 }
 
-impl MountedPage {
+impl MountedLazyPage {
     /// Sets another address: path, query string and fragment.
     pub fn set_address(&self, path: &str, search: &str, hash: &str) {
         self.address.set_address(path, search, hash);
@@ -45,7 +45,7 @@ impl MountedPage {
 
 /// Shows the page at a path, with a query string, in an element until the result is dropped. `ask`
 /// takes path, method and request, and returns a promise of the reply.
-pub fn mount_page(place: HtmlElement, path: &str, search: &str, ask: Function) -> MountedPage {
+pub fn mount_lazy_page(place: HtmlElement, path: &str, search: &str, ask: Function) -> MountedLazyPage {
     // The main page passes the same function each time.
     REQUEST_FUNCTION.with(|it| it.get_or_init(|| ask).clone());
     api::set_request_transport(|asked| Box::pin(request_through_page(asked)));
@@ -58,7 +58,7 @@ pub fn mount_page(place: HtmlElement, path: &str, search: &str, ask: Function) -
         provide_context(told);
         page.map(page_view)
     });
-    MountedPage {
+    MountedLazyPage {
         address,
         _mounted: Box::new(mounted),
     }
@@ -66,19 +66,19 @@ pub fn mount_page(place: HtmlElement, path: &str, search: &str, ask: Function) -
 
 fn page_view(page: PageRoute) -> AnyView {
     match page {
-        PageRoute::Figures { study } => view! { <Figures study/> }.into_any(),
+        PageRoute::Figures { study } => view! { <FiguresPage study/> }.into_any(),
         PageRoute::LateInteraction { study, ranker } => {
             view! { <LateInteractionPage study ranker/> }.into_any()
         }
         PageRoute::CompareRankers { study } => view! { <CompareRankers study/> }.into_any(),
         PageRoute::BehavioralTests { study } => view! { <BehavioralTests study/> }.into_any(),
         PageRoute::HumanJudgments { study } => view! { <HumanJudgments study/> }.into_any(),
-        PageRoute::Instance { .. } => view! { <Instance/> }.into_any(),
+        PageRoute::Instance { .. } => view! { <InstanceDetailsPage/> }.into_any(),
         PageRoute::Reproductions { .. } => view! { <Reproductions/> }.into_any(),
         PageRoute::Playground => view! { <PlaygroundPage/> }.into_any(),
         PageRoute::Operator => view! { <OperatorPage/> }.into_any(),
         PageRoute::About => view! { <AboutPage/> }.into_any(),
-        page => review::render_review_page(page),
+        page => review::render_review_route(page),
     }
 }
 

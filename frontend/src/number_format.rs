@@ -27,7 +27,7 @@ pub(crate) fn format_p_value(value: f64) -> String {
 
 /// Formats a duration, as in `3 s`, `1:12` and `2:05:00`.
 pub(crate) fn format_duration(seconds: f64) -> String {
-    shared::report::format::format_seconds(seconds.max(0.0).round() as u64)
+    shared::report::format::format_duration_seconds(seconds.max(0.0).round() as u64)
 }
 
 /// Formats how long something took, as in `less than 0.1 s`, `3.7 s` and `1:12`.

@@ -15,11 +15,11 @@ use std::time::Duration;
 
 use leptos::ev;
 use leptos::prelude::*;
-use shared::annotation::{AnnotationEvent, AnnotationEventKey, PersonId};
+use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, PersonId};
 use shared::api::annotation::{SubmitEventsRequest, TaskId, TaskProgressSummary};
 
 use crate::api::{self, RequestError};
-use queue::{DeliveryFollowUp, DeliveryProblem, QueuedEvent, UnsentEventQueue};
+use queue::{BatchDeliveryResult, DeliveryProblem, QueuedEvent, UnsentEventQueue};
 use store::UnsentEventStore;
 pub(crate) use view::{OutboxSummary, RejectedEventsPanel};
 
@@ -71,7 +71,7 @@ pub(crate) fn outbox_status_signal() -> ArcRwSignal<OutboxStatus> {
 }
 
 /// Returns the task of the last delivery with its progress after it.
-pub(crate) fn last_delivery_progress() -> ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> {
+pub(crate) fn task_progress_after_last_delivery() -> ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> {
     LAST_DELIVERY.with(Clone::clone)
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn open_outbox_for_person(person: PersonId) {
 }
 
 /// Stores an event of the person and sends it. Returns at once.
-pub(crate) fn store_and_send_event(task: TaskId, event: AnnotationEvent) {
+pub(crate) fn store_and_send_event(task: TaskId, event: ClientAnnotationEvent) {
     let key = event.key;
     let added = OUTBOX.with_borrow_mut(|it| {
         let person = it.person?;
@@ -132,7 +132,7 @@ pub(crate) fn store_and_send_event(task: TaskId, event: AnnotationEvent) {
 }
 
 /// Sends all events now, including rejected ones, without waiting for the next retry.
-pub(crate) fn resend_all_events() {
+pub(crate) fn send_unsent_events_now() {
     OUTBOX.with_borrow_mut(|it| it.queue.requeue_rejected());
     flush();
 }
@@ -145,7 +145,7 @@ pub(crate) fn delete_rejected_events() {
 }
 
 /// Returns the events of a task that are not sent yet, in order.
-pub(crate) fn unsent_events_of_task(task: TaskId) -> Vec<AnnotationEvent> {
+pub(crate) fn unsent_events_of_task(task: TaskId) -> Vec<ClientAnnotationEvent> {
     OUTBOX.with_borrow(|it| {
         let of_task = it.queue.unsent_events().iter().filter(|it| it.task == task);
         of_task.map(|it| it.event.clone()).collect()
@@ -213,7 +213,7 @@ fn flush() {
 /// Applies the result of a batch to the queue, then sends the next batch or schedules a retry.
 fn apply_delivery(
     person: PersonId,
-    hear: impl FnOnce(&mut UnsentEventQueue) -> Option<DeliveryFollowUp>,
+    hear: impl FnOnce(&mut UnsentEventQueue) -> Option<BatchDeliveryResult>,
 ) {
     let then = OUTBOX.with_borrow_mut(|it| {
         // The queue of another person does not know the batch; its events are still in the table.
@@ -221,7 +221,7 @@ fn apply_delivery(
             .then(|| hear(&mut it.queue))
             .flatten()
     });
-    let Some(DeliveryFollowUp {
+    let Some(BatchDeliveryResult {
         delivered: gone,
         refused,
         retry_after_ms: pause_ms,

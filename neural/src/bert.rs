@@ -92,7 +92,7 @@ impl LinearLayer {
     }
 
     /// Multiplies the first `n` outputs by `factor`.
-    pub(crate) fn scale_outputs(&mut self, n: usize, factor: f32) {
+    pub(crate) fn scale_first_outputs(&mut self, n: usize, factor: f32) {
         let rows = self.weight.chunks_exact_mut(self.bias.len());
         let first = rows
             .chain([self.bias.as_mut_slice()])

@@ -52,7 +52,7 @@ pub(crate) fn run_bert_on_cpu(model: &BertParameters, texts: &[EncoderInput<'_>]
 
 /// Returns the attention weights of every head of a layer for one text, `[a, l, l]`: the row is the
 /// attending token, and each row sums to 1. `None` if there is no such layer.
-pub(crate) fn attention_weights(
+pub(crate) fn layer_attention_weights(
     model: &BertParameters,
     text: EncoderInput<'_>,
     layer: usize,
@@ -95,7 +95,7 @@ pub(crate) fn forward_in_parallel_shares(
     run: impl Fn(&[EncoderInput<'_>], Parallelism, &mut [f32]) + Sync,
 ) -> Vec<f32> {
     let n_tokens: usize = texts.iter().map(|text| text.ids.len()).sum();
-    let (shares, parallelism) = split_texts_for_threads(texts);
+    let (shares, parallelism) = plan_parallel_shares(texts);
     let mut hidden = vec![0.0; n_tokens * h];
     let mut rest = hidden.as_mut_slice();
     let mut tasks = Vec::with_capacity(shares.len());
@@ -182,7 +182,7 @@ pub(crate) fn max_product_per_word(x: &[f32], words: &[f32], h: usize) -> Vec<f3
 
 /// Splits the texts into runs for the threads to process, and returns how many threads each product
 /// may use.
-pub(crate) fn split_texts_for_threads<'a, 'b>(
+pub(crate) fn plan_parallel_shares<'a, 'b>(
     texts: &'a [EncoderInput<'b>],
 ) -> (Vec<&'a [EncoderInput<'b>]>, Parallelism) {
     let n_tokens: usize = texts.iter().map(|text| text.ids.len()).sum();

@@ -25,7 +25,7 @@ use crate::encoder::TransformerEncoder;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
 use crate::ranker_config::{
-    ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialToken, PunctuationPolicy,
+    ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialTokenKind, PunctuationPolicy,
     RankerArchitecture, RankerConfig,
 };
 use crate::tokenization::{
@@ -95,7 +95,7 @@ impl Colbert {
             PunctuationPolicy::Skipped => punctuation(&cutter)?,
         };
         let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
-        let bare = weights.without_tensor_prefix();
+        let bare = weights.with_full_tensor_names();
         let (h, name) = (config.hidden_size, "linear.weight");
         let rows = bare.n_tensor_rows(name, h)?;
         if let Some(dim) = artifact.and_then(|it| it.dim)
@@ -111,7 +111,7 @@ impl Colbert {
             encoder: TransformerEncoder::load(&weights, config, most, computing)?,
             punctuation,
             linear: LinearLayer::from_transposed_weight(&weight, vec![0.0; rows], h),
-            fingerprint: files.fingerprint("colbert", most),
+            fingerprint: files.fingerprint_for_use("colbert", most),
         })
     }
 
@@ -123,7 +123,7 @@ impl Colbert {
         let beside = 2 + usize::from(marker.is_some());
         let inner = self
             .cutter
-            .tokenize_without_specials(side, text, bound - beside)?;
+            .tokenize_prompt_and_text(side, text, bound - beside)?;
         let mut ids = vec![cls];
         ids.extend(marker);
         ids.extend(inner.ids);
@@ -228,11 +228,11 @@ impl Colbert {
         let (mut numbers, mut tokens) = (Vec::new(), Vec::new());
         for (at, (&id, vector)) in text.ids.iter().zip(all.chunks_exact(width)).enumerate() {
             let special = match at {
-                0 => Some(ColbertSpecialToken::Cls),
-                _ if at < first => Some(ColbertSpecialToken::Marker),
+                0 => Some(ColbertSpecialTokenKind::Cls),
+                _ if at < first => Some(ColbertSpecialTokenKind::Marker),
                 _ if at < sep => None,
-                _ if at == sep => Some(ColbertSpecialToken::Sep),
-                _ => Some(ColbertSpecialToken::Mask),
+                _ if at == sep => Some(ColbertSpecialTokenKind::Sep),
+                _ => Some(ColbertSpecialTokenKind::Mask),
             };
             let kept = match special {
                 Some(special) => self.setting.keeps(text.role).contains(&special),
@@ -248,7 +248,7 @@ impl Colbert {
                 tokens.push((id, span));
             }
         }
-        EncodedText::from_token_vectors(numbers, width, tokens)
+        EncodedText::from_unnormalized_token_vectors(numbers, width, tokens)
     }
 }
 
@@ -265,8 +265,8 @@ struct ColbertPlan {
     markers: Option<[String; 2]>,
     augmentation: ColbertQueryAugmentation,
     punctuation: PunctuationPolicy,
-    query_keeps: Vec<ColbertSpecialToken>,
-    text_keeps: Vec<ColbertSpecialToken>,
+    query_keeps: Vec<ColbertSpecialTokenKind>,
+    text_keeps: Vec<ColbertSpecialTokenKind>,
 }
 
 impl ColbertPlan {
@@ -315,15 +315,15 @@ impl ColbertPlan {
             augmentation,
             punctuation: PunctuationPolicy::Skipped,
             query_keeps: vec![
-                ColbertSpecialToken::Cls,
-                ColbertSpecialToken::Marker,
-                ColbertSpecialToken::Sep,
-                ColbertSpecialToken::Mask,
+                ColbertSpecialTokenKind::Cls,
+                ColbertSpecialTokenKind::Marker,
+                ColbertSpecialTokenKind::Sep,
+                ColbertSpecialTokenKind::Mask,
             ],
             text_keeps: vec![
-                ColbertSpecialToken::Cls,
-                ColbertSpecialToken::Marker,
-                ColbertSpecialToken::Sep,
+                ColbertSpecialTokenKind::Cls,
+                ColbertSpecialTokenKind::Marker,
+                ColbertSpecialTokenKind::Sep,
             ],
         }
     }
@@ -336,8 +336,8 @@ struct ColbertSetting {
     augmentation: ColbertQueryAugmentation,
     /// The token that fills up a query.
     mask: Option<u32>,
-    query_keeps: Vec<ColbertSpecialToken>,
-    text_keeps: Vec<ColbertSpecialToken>,
+    query_keeps: Vec<ColbertSpecialTokenKind>,
+    text_keeps: Vec<ColbertSpecialTokenKind>,
 }
 
 impl ColbertSetting {
@@ -380,7 +380,7 @@ impl ColbertSetting {
         })
     }
 
-    fn keeps(&self, side: QueryOrDocumentRole) -> &[ColbertSpecialToken] {
+    fn keeps(&self, side: QueryOrDocumentRole) -> &[ColbertSpecialTokenKind] {
         match side {
             QueryOrDocumentRole::Query => &self.query_keeps,
             QueryOrDocumentRole::Document => &self.text_keeps,
@@ -463,7 +463,7 @@ fn punctuation(cutter: &InputTokenizer) -> Result<Vec<u32>, Error> {
     let mut ids = Vec::new();
     for mark in marks {
         let mark = char::from(mark).to_string();
-        let first = cutter.first_token_id(&mark)?;
+        let first = cutter.text_to_first_token_id(&mark)?;
         ids.extend(first.filter(|&it| Some(it) != cutter.unknown_token_id()));
     }
     Ok(ids)

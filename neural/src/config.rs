@@ -239,7 +239,7 @@ impl Fields {
                 "absolute",
             ));
         }
-        check_dimensions(&[
+        check_dimension_range(&[
             ("vocab_size", self.vocab_size),
             ("hidden_size", self.hidden_size),
             ("embedding_size", self.embedding_size.unwrap_or(1)),
@@ -288,7 +288,7 @@ pub(crate) fn check_no_custom_code(auto_map: Option<&serde_json::Value>) -> Resu
 
 /// Returns an error for sizes outside of 1 to 2^24, so that no product of two of them exceeds a
 /// usize.
-pub(crate) fn check_dimensions(sizes: &[(&'static str, usize)]) -> Result<(), Error> {
+pub(crate) fn check_dimension_range(sizes: &[(&'static str, usize)]) -> Result<(), Error> {
     for &(field, size) in sizes {
         if !(1..=1 << 24).contains(&size) {
             return Err(unsupported_value(field, &size, "from 1 to 2^24"));

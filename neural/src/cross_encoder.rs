@@ -63,7 +63,7 @@ impl CrossEncoder {
             encoder: TransformerEncoder::load(&weights, config, max_tokens, device)?,
             cutter,
             head,
-            fingerprint: files.fingerprint("cross-encoder", max_tokens),
+            fingerprint: files.fingerprint_for_use("cross-encoder", max_tokens),
         })
     }
 
@@ -108,7 +108,7 @@ impl CrossEncoder {
     /// Returns the attention weights between the tokens of a pair in a layer, `[tokens, tokens]`
     /// row by row, of one head or the mean of all; each row sums to 1. `None` if there is no such
     /// layer or head, and for ModernBERT or on a GPU, where the weights are not stored.
-    pub fn attention_weights(
+    pub fn layer_attention_weights(
         &self,
         pair: &TokenizedPair,
         layer: usize,
@@ -119,7 +119,7 @@ impl CrossEncoder {
             second_segment_start: pair.document_start,
             n_attended: pair.ids.len(),
         };
-        let Some(all) = self.encoder.attention_weights(input, layer)? else {
+        let Some(all) = self.encoder.layer_attention_weights(input, layer)? else {
             return Ok(None);
         };
         let each: Vec<&[f32]> = all.chunks_exact(pair.ids.len().pow(2)).collect();
@@ -171,7 +171,7 @@ struct Head {
 impl Head {
     fn load(weights: &ModelWeights<'_>, config: &EncoderConfig) -> Result<Head, Error> {
         let (h, labels) = (config.hidden_size, config.n_labels);
-        let bare = weights.without_tensor_prefix();
+        let bare = weights.with_full_tensor_names();
         let of_head = |name: &str, outputs| LinearLayer::load(&bare, name, h, outputs);
         let gelu = |it: f64| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2));
         let (mut pooling, mut norm) = (ClassifierPooling::Cls, None);

@@ -56,7 +56,7 @@ impl QueryGenerationConfig {
 
 /// A query that the model generated for a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GeneratedQuery {
+pub struct DecodedGeneratedQuery {
     /// The token ids; the last is the end token unless the query was cut off.
     pub ids: Vec<u32>,
     /// The text without special tokens; may be empty.
@@ -67,7 +67,7 @@ pub struct GeneratedQuery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedQueries {
     /// The queries, in order.
-    pub queries: Vec<GeneratedQuery>,
+    pub queries: Vec<DecodedGeneratedQuery>,
     /// Whether the end of the document was left out because of the maximum number of tokens.
     pub truncated: bool,
 }
@@ -100,12 +100,12 @@ impl Doc2Query {
             words: T5Tokenizer::load(&files.tokenizer, config.vocab_size)?,
             model: T5::load(files, config, device)?,
             max_tokens,
-            fingerprint: files.fingerprint("doc2query", max_tokens),
+            fingerprint: files.fingerprint_for_use("doc2query", max_tokens),
         })
     }
 
     /// Generates the queries of each document, in order, in parallel over documents.
-    pub fn generate_queries(
+    pub fn generate_queries_per_document(
         &self,
         texts: &[&str],
         sampling: &QueryGenerationConfig,
@@ -128,7 +128,7 @@ impl Doc2Query {
     ) -> Result<GeneratedQueries, Error> {
         let tokens =
             self.words
-                .tokenize(QueryOrDocumentRole::Document, text, self.max_tokens - 1)?;
+                .tokenize_without_end_token(QueryOrDocumentRole::Document, text, self.max_tokens - 1)?;
         let mut ids = tokens.ids;
         ids.push(self.model.config().eos_token_id);
         let input = EncoderInput::single_segment(&ids);
@@ -144,7 +144,7 @@ impl Doc2Query {
         }
         let queries = queries.into_iter().map(|ids| {
             let text = self.words.decode(&ids)?.trim().to_owned();
-            Ok(GeneratedQuery { ids, text })
+            Ok(DecodedGeneratedQuery { ids, text })
         });
         Ok(GeneratedQueries {
             queries: queries.collect::<Result<_, Error>>()?,

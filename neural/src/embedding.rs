@@ -130,7 +130,7 @@ impl EncodedText {
         let width = hidden.len() / text.ids.len();
         match matching {
             EmbeddingComparison::BiEncoder => {
-                let numbers = sentence.apply_modules(sentence.pooling.pool(hidden, width));
+                let numbers = sentence.apply_steps_after_pooling(sentence.pooling.pool(hidden, width));
                 let width = numbers.len();
                 let encoded = EncodedText {
                     numbers,
@@ -153,7 +153,7 @@ impl EncodedText {
     }
 
     /// Creates unit vectors of tokens from vectors `[n, width]`.
-    pub(crate) fn from_token_vectors(
+    pub(crate) fn from_unnormalized_token_vectors(
         numbers: Vec<f32>,
         width: usize,
         tokens: Vec<(u32, (u32, u32))>,
@@ -184,20 +184,20 @@ impl EncodedText {
     }
 
     /// Returns the ids of the tokens that have a vector; none for a bi-encoder.
-    pub fn token_ids(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
+    pub fn vector_token_ids(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
         self.tokens.iter().map(|it| it.0)
     }
 
     /// Returns the spans in the text, in characters, of the tokens that have a vector; both ends
     /// are 0 for a special token.
-    pub fn token_spans(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
+    pub fn vector_token_char_spans(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
         self.tokens.iter().map(|it| it.1)
     }
 
     /// Returns for each vector of this query its greatest cosine with one of the document, from -1
     /// to 1, and the index of that vector, the first of several. [`crate::EmbeddingModel::score`]
     /// sums these cosines. `None` for a document without tokens.
-    pub fn best_cosines(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
+    pub fn best_cosines_with_indices(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
         let best = self.products(text).row_maxima_with_indices().into_iter();
         best.map(|it| it.map(|(most, at)| (most.max(MIN_COSINE), at)))
             .collect()
@@ -261,7 +261,7 @@ pub(crate) fn score_encoded_texts(
 
 /// Returns the sum over the query's vectors of the best cosine with one of the document's.
 pub(crate) fn max_sim_score(query: &EncodedText, text: &EncodedText) -> f64 {
-    let most = query.products(text).row_maxima(MIN_COSINE);
+    let most = query.products(text).row_maxima_with_floor(MIN_COSINE);
     most.into_iter().map(f64::from).sum()
 }
 

@@ -50,7 +50,7 @@ impl EmbeddingModel {
         matching: EmbeddingComparison,
         max_tokens: usize,
     ) -> Result<Option<EmbeddingModel>, Error> {
-        if files.fingerprint(name(self.matching), max_tokens) != self.fingerprint {
+        if files.fingerprint_for_use(name(self.matching), max_tokens) != self.fingerprint {
             return Ok(None);
         }
         let parts = EmbeddingModelParts::read(files, matching, max_tokens)?;
@@ -206,7 +206,7 @@ impl EmbeddingModelParts {
             matching,
             sentence,
             sides,
-            fingerprint: files.fingerprint(name(matching), max_tokens),
+            fingerprint: files.fingerprint_for_use(name(matching), max_tokens),
         })
     }
 

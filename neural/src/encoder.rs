@@ -116,14 +116,14 @@ impl TransformerEncoder {
 
     /// Returns the attention weights of all heads of a layer for one input, `[a, l, l]`; `None` if
     /// there is no such layer, or if the forward pass does not provide them.
-    pub(crate) fn attention_weights(
+    pub(crate) fn layer_attention_weights(
         &self,
         input: EncoderInput<'_>,
         layer: usize,
     ) -> Result<Option<Vec<f32>>, Error> {
         self.check(input.ids)?;
         Ok(match &self.pass {
-            Pass::Fused(parameters) => bert_cpu::attention_weights(parameters, input, layer),
+            Pass::Fused(parameters) => bert_cpu::layer_attention_weights(parameters, input, layer),
             Pass::Plain(_) | Pass::Modern(_) => None,
         })
     }

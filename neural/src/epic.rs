@@ -67,7 +67,7 @@ impl EpicQueryWeights {
 
 /// An encoded document, from which the weight of any token can be computed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EpicEncodedDocument {
+pub struct EpicDocumentStates {
     /// The transformed states `[t, h]`: all but the last product of the masked language modeling
     /// head.
     transformed: Vec<f32>,
@@ -76,7 +76,7 @@ pub struct EpicEncodedDocument {
     quality: f64,
 }
 
-impl EpicEncodedDocument {
+impl EpicDocumentStates {
     /// Returns the quality of the document as a whole, from 0 to 1.
     pub fn quality(&self) -> f64 {
         self.quality
@@ -105,18 +105,18 @@ impl EpicRanker {
             .token_limits_and_prompts(max_tokens, &config)?;
         let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?;
         let theirs = ModelWeights::open(&files.weights, "encoder.bert.bert.")?;
-        let (weights, head) = match theirs.has_tensor_prefix() {
+        let (weights, head) = match theirs.uses_tensor_prefix() {
             true => {
                 let head = theirs.with_tensor_prefix("encoder.bert.");
                 (theirs, head)
             }
             false => {
                 let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
-                let head = weights.without_tensor_prefix();
+                let head = weights.with_full_tensor_names();
                 (weights, head)
             }
         };
-        let (h, bare) = (config.hidden_size, head.without_tensor_prefix());
+        let (h, bare) = (config.hidden_size, head.with_full_tensor_names());
         let head = MaskedLmHead::load(&weights, &head, &config)?;
         if head
             .output_embeddings
@@ -139,7 +139,7 @@ impl EpicRanker {
                 device,
             )?,
             hidden_size: h,
-            fingerprint: files.fingerprint("epic", max_tokens),
+            fingerprint: files.fingerprint_for_use("epic", max_tokens),
         })
     }
 
@@ -176,7 +176,7 @@ impl EpicRanker {
     pub fn encode_documents(
         &self,
         batch: &[&TokenizedText],
-    ) -> Result<Vec<EpicEncodedDocument>, Error> {
+    ) -> Result<Vec<EpicDocumentStates>, Error> {
         let inputs = batch.iter().map(|it| EncoderInput {
             second_segment_start: 0,
             ..EncoderInput::from_tokenized_text(it)
@@ -200,7 +200,7 @@ impl EpicRanker {
             if transformed.iter().any(|it| !it.is_finite()) {
                 return Err(Error::NotFinite);
             }
-            Ok(EpicEncodedDocument {
+            Ok(EpicDocumentStates {
                 transformed,
                 salience,
                 quality: 1.0 / (1.0 + libm::exp(-said(&self.quality, &hidden[..h])?)),
@@ -211,14 +211,14 @@ impl EpicRanker {
 
     /// Returns the inner product of the weights; at least 0, always finite, and 0 for an empty
     /// document.
-    pub fn score(&self, query: &EpicQueryWeights, text: &EpicEncodedDocument) -> f64 {
+    pub fn score(&self, query: &EpicQueryWeights, text: &EpicDocumentStates) -> f64 {
         let each = query.weights.iter();
         each.map(|&(id, weight)| weight * self.token_weight(text, id))
             .sum()
     }
 
     /// Returns the weight of a token of the vocabulary, which need not occur in the document.
-    pub fn token_weight(&self, text: &EpicEncodedDocument, id: u32) -> f64 {
+    pub fn token_weight(&self, text: &EpicDocumentStates, id: u32) -> f64 {
         let (h, id) = (self.hidden_size, id as usize);
         let (words, biases) = (&self.head.output_embeddings, &self.head.bias);
         let (Some(word), Some(&bias)) = (words.chunks_exact(h).nth(id), biases.get(id)) else {

@@ -76,20 +76,20 @@ pub use colbert::Colbert;
 pub use config::is_encoder_config;
 pub use cross_encoder::CrossEncoder;
 pub use device::{Device, DeviceAndPrecision, FloatPrecision};
-pub use doc2query::{Doc2Query, GeneratedQueries, GeneratedQuery, QueryGenerationConfig};
+pub use doc2query::{Doc2Query, GeneratedQueries, DecodedGeneratedQuery, QueryGenerationConfig};
 pub use embedding::{
     EmbeddingComparison, EncodedText, SubwordToken, TokenPairCosines, TokenPooling,
 };
 pub use embedding_model::EmbeddingModel;
-pub use epic::{EpicEncodedDocument, EpicQueryWeights, EpicRanker};
+pub use epic::{EpicDocumentStates, EpicQueryWeights, EpicRanker};
 pub use error::Error;
 pub use model_files::{ModelFiles, SentenceTransformersModuleFiles};
 pub use mono_t5::MonoT5;
 pub use ranker_config::{
-    ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialToken,
+    ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialTokenKind,
     PromptPrefixConfig, PunctuationPolicy, RankerArchitecture, RankerConfig,
 };
 pub use sentence_transformers::{VectorSimilarity, dense_module_folders};
-pub use spectra::{TokenSpectrumAccumulator, TokenVectorSpectrum};
+pub use spectra::{TokenSpectrumAccumulator, TokenSpectralRatio};
 pub use splade::{SparseVector, Splade};
 pub use tokenization::{QueryOrDocumentRole, TokenizedPair, TokenizedText};

@@ -29,7 +29,7 @@ impl InnerProductMatrix {
     }
 
     /// Returns the maximum of each query vector, at least `least`.
-    pub(crate) fn row_maxima(&self, least: f32) -> Vec<f32> {
+    pub(crate) fn row_maxima_with_floor(&self, least: f32) -> Vec<f32> {
         let mut most = vec![least; self.columns];
         if self.columns > 0 {
             for row in self.numbers.chunks_exact(self.columns) {
@@ -162,7 +162,7 @@ pub(crate) mod tests {
         ] {
             let (query, text) = (random_numbers(q * h, 7), random_numbers(t * h, 8));
             let products = InnerProductMatrix::compute(&query, &text, h);
-            let most = products.row_maxima(f32::NEG_INFINITY);
+            let most = products.row_maxima_with_floor(f32::NEG_INFINITY);
             assert_eq!(most.len(), q);
             for (at, query) in query.chunks_exact(h).enumerate() {
                 let row: Vec<f32> = products.products_of_query_vector(at).collect();
@@ -205,11 +205,11 @@ pub(crate) mod tests {
     fn nothing_has_no_products() {
         assert!(
             InnerProductMatrix::compute(&[], &random_numbers(8, 3), 4)
-                .row_maxima(-1.0)
+                .row_maxima_with_floor(-1.0)
                 .is_empty()
         );
         let nothing = InnerProductMatrix::compute(&random_numbers(8, 3), &[], 4);
-        assert_eq!(nothing.row_maxima(-1.0), [-1.0; 2]);
+        assert_eq!(nothing.row_maxima_with_floor(-1.0), [-1.0; 2]);
         assert_eq!(nothing.row_maxima_with_indices(), [None; 2]);
     }
 }

@@ -43,7 +43,7 @@ pub struct SentenceTransformersModuleFiles {
 impl ModelFiles {
     /// Returns the maximum number of tokens of the encoder; `None` if `config.json` cannot be
     /// parsed.
-    pub fn max_tokens(&self) -> Option<usize> {
+    pub fn encoder_max_tokens(&self) -> Option<usize> {
         EncoderConfig::parse(&self.config)
             .ok()
             .map(|it| it.max_tokens())
@@ -69,7 +69,7 @@ impl ModelFiles {
     /// Returns the fingerprint: SHA-256 in hex over the files, the use and the maximum number of
     /// tokens. Each part is preceded by its length, so that parts cannot be confused. The files of
     /// sentence-transformers are included without their names.
-    pub(crate) fn fingerprint(&self, used: &str, max_tokens: usize) -> String {
+    pub(crate) fn fingerprint_for_use(&self, used: &str, max_tokens: usize) -> String {
         let max_tokens = (max_tokens as u64).to_le_bytes();
         let mut parts: Vec<&[u8]> = vec![
             &self.config,

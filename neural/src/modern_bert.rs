@@ -98,7 +98,7 @@ impl ModernBertParameters {
         let layer = |(at, &reach): (usize, &AttentionWindow)| {
             let of = |name: &str| format!("layers.{at}.{name}");
             let mut qkv = attention(weights, &of("attn.Wqkv"), h, 3 * h)?;
-            qkv.scale_outputs(h, 1.0 / (d as f32).sqrt());
+            qkv.scale_first_outputs(h, 1.0 / (d as f32).sqrt());
             Ok(Layer {
                 reach,
                 norm: match at {

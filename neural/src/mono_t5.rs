@@ -19,7 +19,7 @@ use crate::model_files::ModelFiles;
 use crate::ranker_config::RankerArchitecture;
 use crate::t5::{self, T5, T5Config, T5Tokenizer};
 use crate::tokenization::{
-    EncoderInput, QueryOrDocumentRole, TokenizedPair, TokenizedText, truncate_longest_first,
+    EncoderInput, QueryOrDocumentRole, TokenizedPair, TokenizedText, longest_first_truncated_lengths,
 };
 
 /// A ranker that scores pairs with a T5.
@@ -68,13 +68,13 @@ impl MonoT5 {
             words,
             prompt,
             max_tokens,
-            fingerprint: files.fingerprint("monot5", max_tokens),
+            fingerprint: files.fingerprint_for_use("monot5", max_tokens),
         })
     }
 
     /// Returns the tokens of a query or of a document, without special ones, at most `max_tokens`.
     pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
-        self.words.tokenize(side, text, self.max_tokens)
+        self.words.tokenize_without_end_token(side, text, self.max_tokens)
     }
 
     /// Fills the prompt; if query and document are too long, the longer one is truncated first.
@@ -84,7 +84,7 @@ impl MonoT5 {
         text: &TokenizedText,
     ) -> TokenizedPair {
         let room = self.max_tokens - self.prompt.len();
-        let (n_query, n_text) = truncate_longest_first(query.ids.len(), text.ids.len(), room);
+        let (n_query, n_text) = longest_first_truncated_lengths(query.ids.len(), text.ids.len(), room);
         let cut = n_query < query.ids.len() || n_text < text.ids.len();
         let mut ids = self.prompt.query.clone();
         ids.extend(&query.ids[..n_query]);
@@ -126,7 +126,7 @@ impl MonoT5 {
             .iter()
             .map(|it| EncoderInput::single_segment(&it.ids))
             .collect();
-        let (shares, parallelism) = bert_cpu::split_texts_for_threads(&inputs);
+        let (shares, parallelism) = bert_cpu::plan_parallel_shares(&inputs);
         let of_share = |share: &[EncoderInput<'_>]| {
             let states = self.model.encode(share, parallelism); // [t, h]
             let mut rest = states.as_slice();
@@ -161,7 +161,7 @@ impl Prompt {
     fn of(words: &T5Tokenizer, end: u32) -> Result<Prompt, Error> {
         let cut = |text: &str| {
             words
-                .tokenize(QueryOrDocumentRole::Document, text, usize::MAX)
+                .tokenize_without_end_token(QueryOrDocumentRole::Document, text, usize::MAX)
                 .map(|it| it.ids)
         };
         let prompt = Prompt {

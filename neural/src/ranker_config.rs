@@ -109,10 +109,10 @@ pub struct ColbertConfig {
     pub punctuation: Option<PunctuationPolicy>,
     /// The special tokens of a query that are compared.
     #[serde(rename = "query_keeps")]
-    pub scored_query_specials: Option<Vec<ColbertSpecialToken>>,
+    pub scored_query_specials: Option<Vec<ColbertSpecialTokenKind>>,
     /// The special tokens of a document that are compared.
     #[serde(rename = "text_keeps")]
-    pub scored_document_specials: Option<Vec<ColbertSpecialToken>>,
+    pub scored_document_specials: Option<Vec<ColbertSpecialTokenKind>>,
 }
 
 /// The settings of a ColBERT in a paper.
@@ -155,7 +155,7 @@ pub enum PunctuationPolicy {
 /// A special token of a late-interaction model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ColbertSpecialToken {
+pub enum ColbertSpecialTokenKind {
     /// `[CLS]`, or `<s>`.
     Cls,
     /// The marker of queries or of documents.

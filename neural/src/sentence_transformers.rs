@@ -219,7 +219,7 @@ impl BiEncoderHead {
     }
 
     /// Applies the steps to the pooled vector.
-    pub(crate) fn apply_modules(&self, pooled: Vec<f32>) -> Vec<f32> {
+    pub(crate) fn apply_steps_after_pooling(&self, pooled: Vec<f32>) -> Vec<f32> {
         self.steps.iter().fold(pooled, |vector, step| match step {
             Step::Normalize => {
                 let norm = dot(&vector, &vector).sqrt();

@@ -32,7 +32,7 @@ enum Sums {
 
 /// The spectrum of the vectors of a token.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TokenVectorSpectrum {
+pub struct TokenSpectralRatio {
     /// The number of vectors.
     pub n: u64,
     /// λ_1 / Σ λ_k, above 0 and at most 1.
@@ -59,7 +59,7 @@ impl TokenSpectrumAccumulator {
         }
         let mut found: BTreeMap<u32, Vec<&[f32]>> = BTreeMap::new();
         for text in texts {
-            for (id, vector) in text.token_ids().zip(text.vectors()) {
+            for (id, vector) in text.vector_token_ids().zip(text.vectors()) {
                 if self.of.contains_key(&id) {
                     found.entry(id).or_default().push(vector);
                 }
@@ -79,13 +79,13 @@ impl TokenSpectrumAccumulator {
     }
 
     /// Returns the spectra of all tokens with at least `floor` vectors, by token id.
-    pub fn token_spectra(&self, floor: u64) -> BTreeMap<u32, TokenVectorSpectrum> {
+    pub fn spectral_ratios_of_frequent_tokens(&self, floor: u64) -> BTreeMap<u32, TokenSpectralRatio> {
         let each = self.of.par_iter();
         let found = each.filter_map(|(&id, sums)| {
             let n = sums.n(self.width);
             let enough = n >= floor.max(1);
             let ratio = enough.then(|| sums.ratio(self.width)).flatten()?;
-            Some((id, TokenVectorSpectrum { n, ratio }))
+            Some((id, TokenSpectralRatio { n, ratio }))
         });
         found.collect()
     }

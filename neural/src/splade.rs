@@ -63,7 +63,7 @@ impl Splade {
         let (h, v) = (config.hidden_size, config.vocab_size);
         let cutter = InputTokenizer::load(&files.tokenizer, v, max_tokens)?;
         let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
-        let head = MaskedLmHead::load(&weights, &weights.without_tensor_prefix(), &config)?;
+        let head = MaskedLmHead::load(&weights, &weights.with_full_tensor_names(), &config)?;
         Ok(Splade {
             head,
             hidden_size: h,
@@ -74,7 +74,7 @@ impl Splade {
                 device,
             )?,
             cutter: cutter.with_limits_and_prompts(sides.bounds, sides.prompts)?,
-            fingerprint: files.fingerprint("splade", max_tokens),
+            fingerprint: files.fingerprint_for_use("splade", max_tokens),
         })
     }
 

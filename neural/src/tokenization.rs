@@ -203,7 +203,7 @@ impl InputTokenizer {
     pub(crate) fn check_prompts_fit(&self, room: TokenLimits) -> Result<(), Error> {
         for side in [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document] {
             let n_tokens = self
-                .tokenize_without_specials(side, "", usize::MAX)?
+                .tokenize_prompt_and_text(side, "", usize::MAX)?
                 .ids
                 .len();
             if n_tokens >= room.for_role(side) {
@@ -220,7 +220,7 @@ impl InputTokenizer {
         Ok(())
     }
 
-    /// Joins a query and a document into one sequence, truncated by [`truncate_longest_first`].
+    /// Joins a query and a document into one sequence, truncated by [`longest_first_truncated_lengths`].
     pub(crate) fn join_tokenized_pair(
         &self,
         query: &TokenizedText,
@@ -233,7 +233,7 @@ impl InputTokenizer {
         let (mut query_ids, mut text_ids) = (inner(query), inner(text));
         let most = self.max_tokens - 2 - self.n_separators;
         let cut = query_ids.len() + text_ids.len() > most;
-        let (n_query, n_text) = truncate_longest_first(query_ids.len(), text_ids.len(), most);
+        let (n_query, n_text) = longest_first_truncated_lengths(query_ids.len(), text_ids.len(), most);
         query_ids.truncate(n_query);
         text_ids.truncate(n_text);
         let mut ids = vec![self.cls];
@@ -257,7 +257,7 @@ impl InputTokenizer {
         side: QueryOrDocumentRole,
         text: &str,
     ) -> Result<TokenizedText, Error> {
-        let inner = self.tokenize_without_specials(side, text, self.bounds.for_role(side) - 2)?;
+        let inner = self.tokenize_prompt_and_text(side, text, self.bounds.for_role(side) - 2)?;
         let mut ids = Vec::with_capacity(inner.ids.len() + 2);
         ids.push(self.cls);
         ids.extend(inner.ids);
@@ -271,7 +271,7 @@ impl InputTokenizer {
     }
 
     /// Returns the first `most` tokens of the prompt and `text`.
-    pub(crate) fn tokenize_without_specials(
+    pub(crate) fn tokenize_prompt_and_text(
         &self,
         side: QueryOrDocumentRole,
         text: &str,
@@ -279,8 +279,8 @@ impl InputTokenizer {
     ) -> Result<NonSpecialTokens, Error> {
         let prompt = self.prompts.of(side);
         let encoding = match prompt {
-            "" => self.tokenizer.encode(text)?,
-            prompt => self.tokenizer.encode(&format!("{prompt}{text}"))?,
+            "" => self.tokenizer.encode_without_specials(text)?,
+            prompt => self.tokenizer.encode_without_specials(&format!("{prompt}{text}"))?,
         };
         let kept = encoding.len().min(most);
         let before = prompt.chars().count();
@@ -294,8 +294,8 @@ impl InputTokenizer {
     }
 
     /// Returns the first token of `text`, without a prompt.
-    pub(crate) fn first_token_id(&self, text: &str) -> Result<Option<u32>, Error> {
-        let encoding = self.tokenizer.encode_without_spans(text)?;
+    pub(crate) fn text_to_first_token_id(&self, text: &str) -> Result<Option<u32>, Error> {
+        let encoding = self.tokenizer.encode_without_specials_or_spans(text)?;
         Ok(encoding.get_ids().first().copied())
     }
 
@@ -325,7 +325,7 @@ impl InputTokenizer {
 /// Returns how many tokens of a query and of a document are kept if at most `most` fit. If both are
 /// too long together, the longer one is truncated to what the other leaves, or both to a half, as
 /// `longest_first` does in the tokenizers library.
-pub(crate) fn truncate_longest_first(n_query: usize, n_text: usize, most: usize) -> (usize, usize) {
+pub(crate) fn longest_first_truncated_lengths(n_query: usize, n_text: usize, most: usize) -> (usize, usize) {
     if n_query + n_text <= most {
         return (n_query, n_text);
     }

@@ -30,12 +30,12 @@ impl HfTokenizer {
     }
 
     /// Returns the tokens of a text with their spans in characters, without special tokens.
-    pub(crate) fn encode(&self, text: &str) -> Result<Encoding, Error> {
+    pub(crate) fn encode_without_specials(&self, text: &str) -> Result<Encoding, Error> {
         caught(|| self.0.encode_char_offsets(text, false))
     }
 
     /// Returns the tokens of a text without spans, which is faster.
-    pub(crate) fn encode_without_spans(&self, text: &str) -> Result<Encoding, Error> {
+    pub(crate) fn encode_without_specials_or_spans(&self, text: &str) -> Result<Encoding, Error> {
         caught(|| self.0.encode_fast(text, false))
     }
 

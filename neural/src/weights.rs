@@ -33,7 +33,7 @@ impl<'a> ModelWeights<'a> {
     }
 
     /// Returns the same file with full names, for a head next to its encoder.
-    pub(crate) fn without_tensor_prefix(&self) -> ModelWeights<'a> {
+    pub(crate) fn with_full_tensor_names(&self) -> ModelWeights<'a> {
         self.with_tensor_prefix("")
     }
 
@@ -46,7 +46,7 @@ impl<'a> ModelWeights<'a> {
     }
 
     /// Whether the names have the prefix with which the file was opened.
-    pub(crate) fn has_tensor_prefix(&self) -> bool {
+    pub(crate) fn uses_tensor_prefix(&self) -> bool {
         !self.prefix.is_empty()
     }
 

@@ -251,7 +251,7 @@ impl Bench {
             );
             THREE
                 .iter()
-                .for_each(|it| drop(black_box(it.find_instances(AxiomVariant::Fixed, &case))));
+                .for_each(|it| drop(black_box(it.find_instances_in_pool(AxiomVariant::Fixed, &case))));
         };
         // Every text is analysed anew for every query, as the peer does.
         let from_texts = mean(|| {
@@ -311,13 +311,13 @@ impl Bench {
             "from_index": from_index,
             "six": all_six,
             "n_ordered_pairs": n_pairs,
-            "n_instances": mined(&six).n_instances(),
+            "n_instances": mined(&six).n_instances_by_probe(),
         })
     }
 
     /// Word vectors of the collection, as many passes as the peer makes.
     fn glove(&self) -> Result<Value, Box<dyn Error>> {
-        let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+        let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
         self.given
             .texts
             .iter()

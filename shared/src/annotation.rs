@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 pub use answer::{AnnotatorAnswer, AxiomReasonRating, DocumentPreference};
 pub use display_order::DocumentDisplayOrder;
-pub use event::{AnnotationEvent, AnnotationLogEntry};
+pub use event::{ClientAnnotationEvent, ReceivedAnnotationEvent};
 pub use event_key::AnnotationEventKey;
 pub use judgments::ItemAnswers;
 pub use log::AnnotationLog;

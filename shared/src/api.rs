@@ -26,7 +26,7 @@ use crate::compare::query_list::ComparedQueryPage;
 use crate::compare::{RankerComparison, RankerComparisonOptions};
 use crate::error::Error;
 use crate::index::CollectionTotals;
-use crate::late_interaction::ListedAnalysis;
+use crate::late_interaction::LateInteractionAnalysisWithSlug;
 use crate::probe::AxiomVariant;
 use crate::probe::Probe;
 use crate::report::ReportTable;
@@ -132,7 +132,7 @@ endpoints! {
     Get "/api/studies/{study}/behavioral-tests" GetBehavioralTestsRequest => BehavioralTestResults;
     // By the spec of the ranker; empty if the command `late-interaction` was not run.
     Get "/api/studies/{study}/late-interaction"
-        ListLateInteractionAnalysesRequest => Vec<ListedAnalysis>;
+        ListLateInteractionAnalysesRequest => Vec<LateInteractionAnalysisWithSlug>;
     Get "/api/studies/{study}/late-interaction/{ranker}/top-documents"
         GetTopDocumentsRequest => TopDocuments;
     Get "/api/studies/{study}/compare" CompareRankersRequest => RankerComparison;
@@ -262,7 +262,8 @@ pub struct ListLateInteractionAnalysesRequest {
 pub struct GetTopDocumentsRequest {
     /// Name of the study.
     pub study: String,
-    /// The ranker: [`ListedAnalysis::slug`], or its position in the list, counted from 0.
+    /// The ranker: [`LateInteractionAnalysisWithSlug::slug`], or its position in the list, counted
+    /// from 0.
     pub ranker: String,
     /// The position of the query in the study, counted from 0.
     pub query_id: usize,

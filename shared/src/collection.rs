@@ -87,7 +87,7 @@ impl Qrels {
 }
 
 /// The split of each query, by its id: `train`, `dev`, `test`.
-pub type QuerySplits = BTreeMap<String, String>;
+pub type SplitsByQueryId = BTreeMap<String, String>;
 
 /// One line of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ impl Collection {
     }
 
     /// Sets the split of each query.
-    pub fn set_query_splits(&mut self, splits: &QuerySplits) {
+    pub fn set_query_splits(&mut self, splits: &SplitsByQueryId) {
         for query in &mut self.queries {
             if let Some(split) = splits.get(&query.id) {
                 query.split = Some(split.clone());

@@ -11,7 +11,7 @@
 //!   queries alike. See [`top_fractions`].
 //! - A document without a text, or without a token that is left, has no share and is passed over;
 //!   so is, in FQT and FNT, a query without a token that is left.
-//! - Which queries count is said by [`ComparedQuerySubset`].
+//! - Which queries count is said by [`QueryRelevanceRequirement`].
 //! - Every mean has a 95 % percentile bootstrap interval with queries as units
 //!   ([`crate::stats::bootstrap`]).
 
@@ -84,11 +84,12 @@ impl FromStr for RankerRef {
 
 serialize_as_text!(RankerRef);
 
-/// The queries that count, among those that both rankers have ranked.
+/// The relevant document that a query needs to count, among the queries that both rankers have
+/// ranked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum ComparedQuerySubset {
+pub enum QueryRelevanceRequirement {
     /// Queries with a document that was judged relevant, whether or not it was found.
     #[default]
     WithRelevant,
@@ -109,7 +110,7 @@ pub struct RankerComparisonOptions {
     pub rankers: [RankerRef; 2],
     /// The queries that count.
     #[serde(default)]
-    pub subset: ComparedQuerySubset,
+    pub subset: QueryRelevanceRequirement,
     /// The lowest grade that counts as relevant; `None` takes 2 where there are such grades, else
     /// 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -134,7 +135,7 @@ impl Default for RankerComparisonOptions {
     fn default() -> RankerComparisonOptions {
         RankerComparisonOptions {
             rankers: first_two(),
-            subset: ComparedQuerySubset::default(),
+            subset: QueryRelevanceRequirement::default(),
             min_relevant_grade: None,
             stopwords: function_words(),
             split: None,

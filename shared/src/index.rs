@@ -26,7 +26,7 @@ pub struct IndexBuilder {
 
 impl IndexBuilder {
     /// Creates an index builder without documents, which uses the given analyzer.
-    pub fn new(analyzer: Analyzer) -> IndexBuilder {
+    pub fn with_analyzer(analyzer: Analyzer) -> IndexBuilder {
         IndexBuilder {
             vocabulary: Vocabulary::new(analyzer),
             starts: vec![0],
@@ -46,7 +46,7 @@ impl IndexBuilder {
         let forward = &mut self.forward;
         match &mut self.tokens {
             None => self.vocabulary.append_terms_of_text(body, forward),
-            Some(tokens) => self.vocabulary.for_each_term(body, |term, token| {
+            Some(tokens) => self.vocabulary.for_each_term_of_text(body, |term, token| {
                 forward.push(term);
                 tokens.push(token);
             }),
@@ -164,7 +164,7 @@ impl Index {
         analyzer: &Analyzer,
         bodies: impl IntoIterator<Item = &'a str>,
     ) -> Result<Index, Error> {
-        let mut builder = IndexBuilder::new(analyzer.clone());
+        let mut builder = IndexBuilder::with_analyzer(analyzer.clone());
         bodies.into_iter().for_each(|it| builder.add_document(it));
         builder.finish()
     }
@@ -181,7 +181,7 @@ impl Index {
         } = self;
         match keeps_tokens {
             false => vocabulary.append_terms_of_text(body, forward),
-            true => vocabulary.for_each_term(body, |term, token| {
+            true => vocabulary.for_each_term_of_text(body, |term, token| {
                 forward.push(term);
                 tokens.push(token);
             }),

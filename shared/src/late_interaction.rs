@@ -5,7 +5,7 @@
 //! A late-interaction ranker scores `s(q, d) = Σ_i max_j cos(q_i, d_j)` over the tokens of query
 //! and document. For each query and each document of its pool, this module is given the best match
 //! of every query token: the greatest cosine and the document token that has it
-//! ([`QueryTokenMatches`]). It computes:
+//! ([`QueryTokenMatchMatrix`]). It computes:
 //!
 //! - the **importance** of a word: τ_AP between the ranking of the pool and the ranking without the
 //!   cosines of the word's tokens (an additive mask: nothing is encoded again), averaged over
@@ -43,7 +43,7 @@ pub struct QueryToken {
     /// The token as in the vocabulary, for example `##ing`.
     #[serde(alias = "piece")]
     pub token: String,
-    /// The index of its word in [`QueryTokenMatches::words`]; `None` for punctuation.
+    /// The index of its word in [`QueryTokenMatchMatrix::words`]; `None` for punctuation.
     #[serde(alias = "word")]
     pub word_index: Option<u32>,
 }
@@ -59,7 +59,7 @@ pub struct BestTokenMatch {
 
 /// The best matches of the tokens of a query in every document of its pool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct QueryTokenMatches {
+pub struct QueryTokenMatchMatrix {
     /// The index of the query.
     pub query_no: u32,
     /// The distinct words of the query in lower case, in the order of the query.
@@ -104,13 +104,13 @@ pub struct QueryWordStatistics {
     /// The other tokens that it matches most often, with their share of all its matches; at most
     /// [`MAX_SOFT_MATCHES`].
     #[serde(alias = "soft")]
-    pub soft_matches: Vec<SoftMatchShare>,
+    pub soft_matches: Vec<SoftMatchedToken>,
 }
 
 /// Another token that the tokens of a word match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SoftMatchShare {
+pub struct SoftMatchedToken {
     /// The token as in the vocabulary.
     #[serde(alias = "piece")]
     pub token: String,
@@ -175,10 +175,10 @@ pub struct LateInteractionMetadata {
     pub min_occurrences: u64,
 }
 
-/// An analysis in the list of a study.
+/// A late-interaction analysis in the list of a study, with the slug of its ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ListedAnalysis {
+pub struct LateInteractionAnalysisWithSlug {
     /// The name of the ranker in addresses.
     pub slug: String,
     /// The analysis of the ranker.

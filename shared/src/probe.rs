@@ -27,7 +27,7 @@ use crate::error::Error;
 use features::{QueryInstances, QueryPoolFeatures, RequiredDocumentFeatures};
 
 pub use axiom::{Axiom, AxiomFormula, IrAxiomsAxiom};
-pub use claim::{ScoreClaim, ScoreClaimKind, TiePolicy};
+pub use claim::{ScoreClaim, ScoreClaimKind, TieAgreement};
 pub(crate) use instances::are_valid_row_offsets;
 pub use instances::{Instances, InstancesHeader};
 pub use limits::{AxiomVariant, MiningLimits, PaperDefinitionSource};
@@ -150,14 +150,14 @@ impl Probe {
     }
 
     /// Finds all instances among the documents of one query, in no particular order.
-    pub fn find_instances(
+    pub fn find_instances_in_pool(
         self,
         mode: AxiomVariant,
         case: &QueryPoolFeatures<'_>,
     ) -> QueryInstances {
         match self {
-            Probe::Axiom(it) => it.find_instances(mode, case),
-            Probe::MeasureAndMatch(it) => it.find_instances(case),
+            Probe::Axiom(it) => it.find_instances_in_pool(mode, case),
+            Probe::MeasureAndMatch(it) => it.find_instances_in_pool(case),
             // Their documents are added to the collection, and their samples are known before
             // mining.
             Probe::Manipulation(_) | Probe::Transfer(_) => QueryInstances::default(),
@@ -284,7 +284,7 @@ impl std::str::FromStr for Probe {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Probe, Error> {
-        if let Some(found) = Axiom::from_name(word) {
+        if let Some(found) = Axiom::from_name_or_slug(word) {
             return Ok(Probe::Axiom(found));
         }
         if word.starts_with("match:") {
@@ -293,7 +293,7 @@ impl std::str::FromStr for Probe {
         if word.starts_with("transfer:") || word.starts_with("symmetric:") {
             return Ok(Probe::Transfer(word.parse()?));
         }
-        if let Some(found) = Manipulation::from_name(word)? {
+        if let Some(found) = Manipulation::parse_slug(word)? {
             return Ok(Probe::Manipulation(found));
         }
         let is_formula = word.contains(['+', '*', '/', '%', '&', '|', '(', ' ', '-']);

@@ -119,7 +119,7 @@ impl TableValue {
             TableValue::Estimate(estimate) => format::format_estimate(estimate),
             TableValue::Interval(interval) => format::format_interval(*interval),
             TableValue::PValue(p) => format::format_p_value(*p),
-            TableValue::Magnitude(value) => format::format_magnitude(*value),
+            TableValue::Magnitude(value) => format::format_in_scientific_notation(*value),
             TableValue::Missing => format::MISSING.to_owned(),
         }
     }
@@ -148,7 +148,7 @@ impl ReportTable {
     }
 
     /// Adds columns of one kind at the right.
-    pub fn with_columns<N: Into<String>>(
+    pub fn with_columns_of_kind<N: Into<String>>(
         mut self,
         kind: TableColumnKind,
         names: impl IntoIterator<Item = N>,
@@ -160,17 +160,17 @@ impl ReportTable {
 
     /// Adds columns of words by their names, with ` | ` between them.
     pub fn with_text_columns(self, names: &str) -> ReportTable {
-        self.with_columns(TableColumnKind::Text, names.split(" | "))
+        self.with_columns_of_kind(TableColumnKind::Text, names.split(" | "))
     }
 
     /// Adds columns of numbers by their names, with ` | ` between them.
     pub fn with_number_columns(self, names: &str) -> ReportTable {
-        self.with_columns(TableColumnKind::Number, names.split(" | "))
+        self.with_columns_of_kind(TableColumnKind::Number, names.split(" | "))
     }
 
     /// Adds columns of estimates by their names, with ` | ` between them.
     pub fn with_estimate_columns(self, names: &str) -> ReportTable {
-        self.with_columns(TableColumnKind::Estimate, names.split(" | "))
+        self.with_columns_of_kind(TableColumnKind::Estimate, names.split(" | "))
     }
 }
 

@@ -13,7 +13,7 @@ mod discrepancies;
 
 use serde::{Deserialize, Serialize};
 
-use crate::compare::{ComparedQuerySubset, RankerComparisonInput};
+use crate::compare::{QueryRelevanceRequirement, RankerComparisonInput};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe};
 use crate::report::{ReportTable, TableColumnKind, TableValue, format};
@@ -21,7 +21,7 @@ use crate::study::Study;
 use crate::study::behavioral_tests::{RelevanceSlice, TieThreshold};
 use comparison::{Bm25Comparison, ComparisonMeasure, ComparisonStatistic};
 use published::{PublishedTable, SAMPLE_QUERIES_TABLE};
-use study_values::{StudyColumn, StudyColumnSource, ZERO_TOLERANCE};
+use study_values::{StudyColumn, StudyColumnComputation, ZERO_TOLERANCE};
 
 /// A paper whose tables can be reproduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,37 +175,37 @@ impl PaperTable {
     }
 
     /// Returns which queries of a comparison count; `None` if the paper compares no rankings.
-    fn counted(self) -> Option<ComparedQuerySubset> {
+    fn counted(self) -> Option<QueryRelevanceRequirement> {
         match self.paper {
             ReproduciblePaper::Rennings2019
             | ReproduciblePaper::Camara2020
             | ReproduciblePaper::Abnirml => None,
             // Its first table is over all queries; those without a relevant candidate count 0.
             ReproduciblePaper::Padigela2019 if self.table == 1 => {
-                Some(ComparedQuerySubset::WithRelevant)
+                Some(QueryRelevanceRequirement::WithRelevant)
             }
-            ReproduciblePaper::Padigela2019 => Some(ComparedQuerySubset::WithRetrievedRelevant),
+            ReproduciblePaper::Padigela2019 => Some(QueryRelevanceRequirement::WithRetrievedRelevant),
         }
     }
 
     /// Returns the columns of a study that its numbers are compared with. The first is ours, or
     /// that of the paper if ours is the same. Those that depend on rankers need a study.
-    fn readings(self, study: Option<&Study>) -> Vec<StudyColumnSource> {
+    fn readings(self, study: Option<&Study>) -> Vec<StudyColumnComputation> {
         match self.paper {
             ReproduciblePaper::Rennings2019 | ReproduciblePaper::Camara2020 => self
                 .paper
                 .axiom_variants()
                 .into_iter()
-                .map(StudyColumnSource::Mode)
+                .map(StudyColumnComputation::Mode)
                 .collect(),
             ReproduciblePaper::Abnirml => vec![
-                StudyColumnSource::Delta(TieThreshold::TunedPerRanker),
-                StudyColumnSource::Delta(ZERO_TOLERANCE),
+                StudyColumnComputation::Delta(TieThreshold::TunedPerRanker),
+                StudyColumnComputation::Delta(ZERO_TOLERANCE),
             ],
             ReproduciblePaper::Padigela2019 => {
                 let both = study.zip(self.counted());
                 both.map_or_else(Vec::new, |(it, counted)| {
-                    study_values::bm25_comparison_columns(it, counted)
+                    study_values::bm25_comparison_computations(it, counted)
                 })
             }
         }
@@ -293,7 +293,7 @@ fn tables(
     if asked == SAMPLE_QUERIES_TABLE {
         let samples = ours.iter().zip(1..).filter_map(|(it, at)| {
             let compared = it.bm25_comparison()?;
-            Some(compared.sample_queries_table(at, &it.name))
+            Some(compared.win_loss_table(at, &it.name))
         });
         tables.extend(samples);
     }
@@ -320,8 +320,8 @@ fn beside(
     let mut table = ReportTable::new(name, title)
         .with_text_columns("row | column")
         .with_number_columns("published | authors' code")
-        .with_columns(TableColumnKind::Estimate, readings)
-        .with_columns(TableColumnKind::Number, first);
+        .with_columns_of_kind(TableColumnKind::Estimate, readings)
+        .with_columns_of_kind(TableColumnKind::Number, first);
     for row in &printed.rows {
         for (column, cell) in printed.columns.iter().zip(&row.cells) {
             let values = ours.iter().map(|it| {
@@ -360,7 +360,7 @@ fn beside(
     let compared = ours.iter().filter_map(StudyColumn::bm25_comparison);
     table
         .notes
-        .extend(compared.flat_map(Bm25Comparison::query_and_candidate_notes));
+        .extend(compared.flat_map(Bm25Comparison::comparison_coverage_notes));
     table.notes.extend(printed.notes.iter().cloned());
     table
 }

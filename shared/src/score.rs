@@ -234,7 +234,7 @@ impl RankerPairScores {
     }
 
     /// Returns the score at a position of [`QueryDocumentPairs`].
-    pub fn get(&self, place: usize) -> Option<f64> {
+    pub fn score_at_position(&self, place: usize) -> Option<f64> {
         self.values[place]
     }
 

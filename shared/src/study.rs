@@ -40,12 +40,12 @@ use crate::probe::{
     AxiomVariant, CandidatePoolSpec, DatasetTransferTest, Instances, Manipulation, MiningLimits,
     Probe, StudyDocNo,
 };
-use crate::score::slug::{find_ranker, ranker_slugs};
+use crate::score::slug::{parse_ranker_slug_or_position, ranker_slugs};
 use crate::score::{QueryDocumentPairs, RankerPairScores};
 use crate::text::{Analyzer, Tokenizer};
 use crate::user_text::{has_no_visible_character, reject_invisible_characters};
 use crate::word_vectors::{WordVectors, WordVectorsInfo};
-use analyzer_audit::AnalyzerAudit;
+use analyzer_audit::AnalyzerInstanceRetention;
 use withheld_texts::WithheldTextRecord;
 
 /// The definition of a study, as written in its TOML file. Only `name` and `collection` have no
@@ -464,7 +464,7 @@ pub struct Study {
     pub query_overlap: Vec<Option<f64>>,
     /// One entry for each analyzer of [`StudyDefinition::audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub audits: Vec<AnalyzerAudit>,
+    pub audits: Vec<AnalyzerInstanceRetention>,
     /// What is known of texts that are withheld.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "withheld")]
@@ -504,7 +504,7 @@ impl Study {
     /// Returns the row of a ranker, given its slug or the row as text. The error of an unknown
     /// ranker lists the slugs.
     pub fn ranker_row(&self, name: &str) -> Result<usize, Error> {
-        find_ranker(&self.ranker_slugs(), name)
+        parse_ranker_slug_or_position(&self.ranker_slugs(), name)
     }
 
     /// Returns how many rankers of the definition have no scores yet.

@@ -3,7 +3,7 @@
 //! Every text of this kind passes one of these functions before it is stored: names of people and
 //! notes of invitations where they are stored, titles, tags, notes and guidelines of annotation
 //! tasks in [`AnnotationTask::normalize_and_validate`] and
-//! [`AnnotationEvent::normalize_and_validate`], title and description of a study in
+//! [`ClientAnnotationEvent::normalize_and_validate`], title and description of a study in
 //! [`StudyDefinition::validate`]. Names of studies and collections are letters, digits and hyphens,
 //! see [`validate_study_name`]; ids and texts of documents have their own rules in their readers.
 //!
@@ -12,7 +12,7 @@
 //! something. In notes and reasons, which stand alone, such characters are removed.
 //!
 //! [`AnnotationTask::normalize_and_validate`]: crate::annotation::task::AnnotationTask
-//! [`AnnotationEvent::normalize_and_validate`]: crate::annotation::event::AnnotationEvent
+//! [`ClientAnnotationEvent::normalize_and_validate`]: crate::annotation::event::ClientAnnotationEvent
 //! [`StudyDefinition::validate`]: crate::study::StudyDefinition::validate
 //! [`validate_study_name`]: crate::study::validate_study_name
 

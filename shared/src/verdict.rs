@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probe::{Instances, ScoreClaim, TiePolicy};
+use crate::probe::{Instances, ScoreClaim, TieAgreement};
 use crate::score::{QueryDocumentPairs, RankerPairScores};
 
 /// The outcome of a claim.
@@ -92,10 +92,10 @@ impl ClaimOutcomeCounts {
 
     /// Returns the number of instances that agree with the claim, counting ties if `tie_agrees`
     /// says so.
-    pub fn n_agreeing(&self, tie_agrees: TiePolicy) -> u64 {
+    pub fn n_agreeing(&self, tie_agrees: TieAgreement) -> u64 {
         match tie_agrees {
-            TiePolicy::Agrees => self.satisfied + self.tied,
-            TiePolicy::Disagrees => self.satisfied,
+            TieAgreement::Agrees => self.satisfied + self.tied,
+            TieAgreement::Disagrees => self.satisfied,
         }
     }
 }
@@ -121,7 +121,7 @@ pub fn compute_verdicts<'a>(
             let scored = claim.map_docs_to_scores(|text| {
                 pairs
                     .position_of_pair(query, text)
-                    .and_then(|at| scores.get(at))
+                    .and_then(|at| scores.score_at_position(at))
             });
             scored.map(|it| it.verdict(tie_width))
         })

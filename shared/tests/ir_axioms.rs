@@ -34,7 +34,7 @@ fn ours(stored: &Stored, probe: Probe, mode: AxiomVariant) -> Vec<Vec<Vec<bool>>
         stemmer: Stemmer::None,
         ..Analyzer::default()
     };
-    let mut builder = IndexBuilder::new(analyzer).with_stored_tokens();
+    let mut builder = IndexBuilder::with_analyzer(analyzer).with_stored_tokens();
     stored.texts.iter().for_each(|it| builder.add_document(it));
     let index: Index = builder.finish().unwrap();
     let mut vectors = WordVectors::with_dimensions(3);

@@ -19,8 +19,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
 use shared::annotation::assignment::{ItemAssignment, N_PREFETCHED};
-use shared::annotation::event::{AnnotationAction, AnnotationDecision, AnswerRemarks};
-use shared::annotation::{AnnotationEvent, AnnotationEventKey, AnnotationTask, AnnotatorAnswer};
+use shared::annotation::event::{AnnotationAction, AnnotationDecision, RatingTagsAndNote};
+use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, AnnotationTask, AnnotatorAnswer};
 use shared::api::Endpoint;
 use shared::api::address::RequestAddress;
 use shared::api::annotation::{
@@ -297,18 +297,18 @@ async fn fetch(
 }
 
 /// A decision whose key nobody else makes.
-fn event(person: &Person, number: u64, offer: &ItemAssignment) -> AnnotationEvent {
+fn event(person: &Person, number: u64, offer: &ItemAssignment) -> ClientAnnotationEvent {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = since.unwrap_or_default().as_nanos();
     let bits = now << 40 | (person.number as u128) << 20 | u128::from(number);
     let answers = AnnotatorAnswer::ALL;
-    AnnotationEvent {
+    ClientAnnotationEvent {
         key: AnnotationEventKey::from_bytes(bits.to_be_bytes()),
         created_ms: (now / 1_000_000) as u64,
         action: AnnotationAction::Decided(AnnotationDecision {
             item: offer.item,
             answer: answers[(number as usize + person.number) % answers.len()],
-            comment: AnswerRemarks::default(),
+            comment: RatingTagsAndNote::default(),
             display_order: offer.display_order,
             duration_ms: 2_500,
             replaces: Vec::new(),

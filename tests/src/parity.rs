@@ -281,7 +281,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
             files.transfer_sets.push(TransferPairSet {
                 transfer: set.dataset_transfer_test().unwrap(),
                 query_source: set.query_source,
-                pairs: document_pairs::read_document_pairs(&name, bytes, quiet)
+                pairs: document_pairs::read_dataset_transfer_pairs(&name, bytes, quiet)
                     .unwrap()
                     .0,
             });

@@ -7,7 +7,7 @@ use shared::annotation::assignment::ItemLease;
 use shared::annotation::event::AnnotationAction;
 use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::{
-    AnnotationEventKey, AnnotationItem, AnnotationLog, AnnotationLogEntry, AnnotationTask, ItemNo,
+    AnnotationEventKey, AnnotationItem, AnnotationLog, ReceivedAnnotationEvent, AnnotationTask, ItemNo,
     PersonId,
 };
 use shared::api::annotation::TaskProgressSummary;
@@ -48,7 +48,7 @@ impl TaskProgressCounts {
     /// Updates the counts for an event that has just been appended to the log.
     pub(super) fn add_event(
         &mut self,
-        entry: &AnnotationLogEntry,
+        entry: &ReceivedAnnotationEvent,
         items: &[AnnotationItem],
         log: &AnnotationLog,
     ) {
@@ -79,11 +79,11 @@ impl TaskProgressCounts {
         let sets = [
             (
                 &mut person.decided,
-                log.decisions_on_item(item).contains_key(&entry.person),
+                log.active_decisions_by_person(item).contains_key(&entry.person),
             ),
             (
                 &mut person.skipped,
-                log.skips_of_item(item).contains_key(&entry.person),
+                log.active_skips_by_person(item).contains_key(&entry.person),
             ),
         ];
         for (set, is_in) in sets {
@@ -97,7 +97,7 @@ impl TaskProgressCounts {
 
     fn recount(&mut self, item: ItemNo, items: &[AnnotationItem], log: &AnnotationLog) {
         let at = item.0 as usize;
-        let decided = log.decisions_on_item(item).into_keys();
+        let decided = log.active_decisions_by_person(item).into_keys();
         let now = decided.filter(|it| !log.is_person_excluded(*it)).count() as u32;
         let before = std::mem::replace(&mut self.n_counting[at], now);
         if is_sampled_item(&items[at]) {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shared::annotation::assignment::ItemLease;
-use shared::annotation::{AnnotationEventKey, AnnotationLogEntry, ItemNo, PersonId};
+use shared::annotation::{AnnotationEventKey, ReceivedAnnotationEvent, ItemNo, PersonId};
 use shared::api::annotation::{EventOutcome, TaskId};
 use tokio::sync::{mpsc, oneshot};
 
@@ -39,7 +39,7 @@ const RETRY_AFTER_S: u64 = 2;
 /// Events and leases of one task that are to be stored.
 pub(super) struct LogWriteRequest {
     pub(super) desk: Arc<AnnotationTaskState>,
-    pub(super) events: Vec<AnnotationLogEntry>,
+    pub(super) events: Vec<ReceivedAnnotationEvent>,
     pub(super) leases: Vec<ItemLease>,
 }
 
@@ -123,7 +123,7 @@ async fn commit(
     for it in wanted {
         let no = it.desk.task_row().no;
         if doubtful.contains(&no) {
-            let found = store.annotation_events(no, it.desk.n_events()).await?;
+            let found = store.annotation_events_from_position(no, it.desk.n_events()).await?;
             it.desk.append_stored_events(found);
             doubtful.remove(&no);
         }
@@ -153,7 +153,7 @@ struct WritePlan<'a> {
 struct TaskWrites<'a> {
     desk: &'a AnnotationTaskState,
     /// In the order of arrival.
-    events: Vec<AnnotationLogEntry>,
+    events: Vec<ReceivedAnnotationEvent>,
     /// Positions in `events`.
     keys: BTreeMap<AnnotationEventKey, usize>,
     leases: BTreeMap<(ItemNo, PersonId), u64>,
@@ -200,7 +200,7 @@ impl<'a> WritePlan<'a> {
 }
 
 impl TaskWrites<'_> {
-    fn outcome(&mut self, entry: &AnnotationLogEntry) -> EventOutcome {
+    fn outcome(&mut self, entry: &ReceivedAnnotationEvent) -> EventOutcome {
         let key = entry.event.key;
         let beside = match self.keys.get(&key).map(|&it| &self.events[it]) {
             Some(before) if is_same_event(before, entry) => EventKeyStatus::Duplicate,

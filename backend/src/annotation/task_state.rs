@@ -11,7 +11,7 @@ use shared::annotation::assignment::{
 };
 use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::{
-    AnnotationEventKey, AnnotationItem, AnnotationLog, AnnotationLogEntry, ItemNo, PersonId,
+    AnnotationEventKey, AnnotationItem, AnnotationLog, ReceivedAnnotationEvent, ItemNo, PersonId,
 };
 use shared::api::annotation::{EventRecord, TaskId, TaskProgressSummary, TaskStatus, TaskSummary};
 
@@ -83,8 +83,8 @@ impl AnnotationTaskState {
     pub(super) async fn load(store: &Database, task: TaskId) -> Result<AnnotationTaskState, Error> {
         let row = store.annotation_task(task).await?;
         let items = store.annotation_task_items(task).await?;
-        let entries = store.annotation_events(task, 0).await?;
-        let leases = store.annotation_leases(task).await?;
+        let entries = store.annotation_events_from_position(task, 0).await?;
+        let leases = store.annotation_leases_including_expired(task).await?;
         run_blocking("counting what was done", move || {
             let items: Vec<AnnotationItem> = items.into_iter().map(|it| it.item).collect();
             let desk = AnnotationTaskState {
@@ -231,7 +231,7 @@ impl AnnotationTaskState {
 
     /// Returns when the lease of a person on an item expires, in milliseconds since 1970; `None`
     /// without a current lease.
-    pub(crate) fn lease_expiry(&self, person: PersonId, item: ItemNo) -> Option<u64> {
+    pub(crate) fn item_lease_expiry_ms(&self, person: PersonId, item: ItemNo) -> Option<u64> {
         let until_ms = self.read().leases.get(&(item, person)).copied();
         until_ms.filter(|it| *it > unix_time_ms_u64())
     }
@@ -242,7 +242,7 @@ impl AnnotationTaskState {
     }
 
     /// Returns the latest events of a person, newest first, at most [`MAX_OWN_EVENTS`].
-    pub(crate) fn latest_events_of_person(&self, person: PersonId) -> Vec<EventRecord> {
+    pub(crate) fn newest_events_of_person(&self, person: PersonId) -> Vec<EventRecord> {
         let work = self.read();
         let keys = work
             .tally
@@ -298,7 +298,7 @@ impl AnnotationTaskState {
     }
 
     /// Compares an event with the event of the log that has the same key.
-    pub(super) fn event_key_status(&self, entry: &AnnotationLogEntry) -> EventKeyStatus {
+    pub(super) fn event_key_status(&self, entry: &ReceivedAnnotationEvent) -> EventKeyStatus {
         let work = self.read();
         match work.log.entry_by_key(entry.event.key) {
             None => EventKeyStatus::New,
@@ -308,7 +308,7 @@ impl AnnotationTaskState {
     }
 
     /// Appends events that are in the database to the log and updates the counts.
-    pub(super) fn append_stored_events(&self, entries: Vec<AnnotationLogEntry>) {
+    pub(super) fn append_stored_events(&self, entries: Vec<ReceivedAnnotationEvent>) {
         let mut work = self.write();
         let Work { log, tally, .. } = &mut *work;
         for entry in entries {
@@ -336,7 +336,7 @@ impl AnnotationTaskState {
 
 /// Returns whether two entries are the same event of the same person. The time of arrival does not
 /// matter.
-pub(super) fn is_same_event(a: &AnnotationLogEntry, b: &AnnotationLogEntry) -> bool {
+pub(super) fn is_same_event(a: &ReceivedAnnotationEvent, b: &ReceivedAnnotationEvent) -> bool {
     (a.person, &a.event) == (b.person, &b.event)
 }
 

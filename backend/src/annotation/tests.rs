@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use shared::annotation::assignment::{AssignmentPhase, ItemAssigner, ItemLease};
 use shared::annotation::event::{
-    AnnotationAction, AnnotationDecision, AnswerRemarks, ItemAdjudication, ItemProblemReport,
+    AnnotationAction, AnnotationDecision, RatingTagsAndNote, ItemAdjudication, ItemProblemReport,
     SkipReason, SkippedItem,
 };
 use shared::annotation::export::ItemQueryAndDocIds;
@@ -136,8 +136,8 @@ pub(crate) fn key(number: u64) -> AnnotationEventKey {
 }
 
 /// Returns an event with the key of a number.
-pub(crate) fn event(number: u64, what: AnnotationAction) -> AnnotationEvent {
-    AnnotationEvent {
+pub(crate) fn event(number: u64, what: AnnotationAction) -> ClientAnnotationEvent {
+    ClientAnnotationEvent {
         key: key(number),
         created_ms: number,
         action: what,
@@ -149,7 +149,7 @@ pub(crate) fn decided(item: ItemNo, answer: AnnotatorAnswer) -> AnnotationAction
     AnnotationAction::Decided(AnnotationDecision {
         item,
         answer,
-        comment: AnswerRemarks::default(),
+        comment: RatingTagsAndNote::default(),
         display_order: DocumentDisplayOrder::ClaimOrder,
         duration_ms: 4_000,
         replaces: Vec::new(),
@@ -187,7 +187,7 @@ async fn send(
     reviews: &AnnotationTaskService,
     desk: &Arc<AnnotationTaskState>,
     person: PersonId,
-    events: &[AnnotationEvent],
+    events: &[ClientAnnotationEvent],
 ) -> Result<Vec<EventOutcome>, Error> {
     let actor = RequiredRole::Annotator;
     let sender = EventAuthor {
@@ -221,7 +221,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         assert_eq!(first.assignments[0].phase, AssignmentPhase::Training);
         assert_eq!(first.assignments.len(), n_work + 1);
         assert_eq!(first.standing.n_available as usize, n_work);
-        let events: Vec<AnnotationEvent> = first
+        let events: Vec<ClientAnnotationEvent> = first
             .assignments
             .iter()
             .zip(1..)
@@ -241,7 +241,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         assert_eq!(standing, expected);
         assert!(given(&reviews, &desk, ANN, 8).await.is_empty());
         assert_eq!(
-            desk.latest_events_of_person(ANN)[0].entry.event,
+            desk.newest_events_of_person(ANN)[0].entry.event,
             *events.last().unwrap()
         );
         given(&reviews, &desk, BOB, 8).await;
@@ -258,7 +258,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         let (log, row, until) = (
             desk.copy_event_log(),
             desk.task_row(),
-            desk.lease_expiry(BOB, ItemNo(0)),
+            desk.item_lease_expiry_ms(BOB, ItemNo(0)),
         );
         store.close().await;
         let store = place.store().await;
@@ -269,7 +269,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         assert_eq!((again.copy_event_log(), again.task_row()), (log, row));
         assert_eq!(again.progress_summary(Some(ANN)), expected);
         assert!(until.is_some());
-        assert_eq!(again.lease_expiry(BOB, ItemNo(0)), until);
+        assert_eq!(again.item_lease_expiry_ms(BOB, ItemNo(0)), until);
     }
 }
 
@@ -379,7 +379,7 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
             n_items as usize - 2
         );
         // Expired leases are deleted when new ones are stored.
-        let left = store.annotation_leases(no).await.unwrap();
+        let left = store.annotation_leases_including_expired(no).await.unwrap();
         assert!(left.iter().all(|it| it.expires_ms > until_ms), "{left:?}");
     }
 }
@@ -432,7 +432,7 @@ async fn what_many_send_at_once_is_kept_once_each() {
             (30, 30)
         );
         let kept = store
-            .annotation_events(desk.task_row().no, 0)
+            .annotation_events_from_position(desk.task_row().no, 0)
             .await
             .unwrap();
         assert_eq!(kept.len(), 30);
@@ -455,7 +455,7 @@ async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
             }),
         )
     };
-    let events: Vec<AnnotationEvent> = (0..100).map(noted).collect();
+    let events: Vec<ClientAnnotationEvent> = (0..100).map(noted).collect();
     tell(&store, "PRAGMA max_page_count = 1").await;
     let error = send(&reviews, &desk, ANN, &events).await.unwrap_err();
     assert!(matches!(error, Error::NotSaved { .. }), "{error}");
@@ -466,7 +466,7 @@ async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
     assert!(outcomes.iter().all(|it| *it == EventOutcome::Stored));
     assert_eq!(
         store
-            .annotation_events(desk.task_row().no, 0)
+            .annotation_events_from_position(desk.task_row().no, 0)
             .await
             .unwrap()
             .len(),
@@ -484,7 +484,7 @@ async fn what_is_on_the_disk_after_all_is_found_there() {
             event(1, decided(ItemNo(2), AnnotatorAnswer::First)),
             event(2, decided(ItemNo(3), AnnotatorAnswer::First)),
         );
-        let entry = AnnotationLogEntry {
+        let entry = ReceivedAnnotationEvent {
             person: ANN,
             received_ms: 5,
             event: lost.clone(),
@@ -530,7 +530,7 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
         for to in TestFolder::each() {
             std::fs::remove_dir_all(
                 to.folder
-                    .collection_path("x")
+                    .collection_folder("x")
                     .unwrap()
                     .ancestors()
                     .nth(2)
@@ -552,7 +552,7 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
                 (again.task_row(), again.items()),
                 (desk.task_row(), desk.items())
             );
-            assert!(again.lease_expiry(ANN, ItemNo(0)).is_some());
+            assert!(again.item_lease_expiry_ms(ANN, ItemNo(0)).is_some());
             // Later tasks get higher numbers.
             let next = reviews
                 .create_task(&new_task(&study("open")))

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use shared::collection::Run;
 use shared::compare::{
-    ComparedQuerySubset, RankerComparison, RankerComparisonInput, RankerComparisonOptions,
+    QueryRelevanceRequirement, RankerComparison, RankerComparisonInput, RankerComparisonOptions,
     RankerRef, compare_rankers, query_list, ranker_info_of_run,
 };
 use shared::error::Error as InputError;
 use shared::rank::LexicalRanker;
 use shared::report::{self, ReportTable};
 use shared::score::RankerInfo;
-use shared::score::slug::find_ranker;
+use shared::score::slug::parse_ranker_slug_or_position;
 use shared::study::Study;
 use shared::text::{Stopwords, Tokenizer, stopwords};
 
@@ -141,9 +141,9 @@ impl CompareRankersArgs {
         Ok(RankerComparisonOptions {
             rankers: pair,
             subset: match self.queries {
-                ComparedQueriesArgument::Judged => ComparedQuerySubset::WithRelevant,
-                ComparedQueriesArgument::Found => ComparedQuerySubset::WithRetrievedRelevant,
-                ComparedQueriesArgument::All => ComparedQuerySubset::All,
+                ComparedQueriesArgument::Judged => QueryRelevanceRequirement::WithRelevant,
+                ComparedQueriesArgument::Found => QueryRelevanceRequirement::WithRetrievedRelevant,
+                ComparedQueriesArgument::All => QueryRelevanceRequirement::All,
             },
             min_relevant_grade: self.min_relevant_grade,
             stopwords: stop_list(&self.stopwords)?,
@@ -186,7 +186,7 @@ fn ranker(study: &Study, typed: &str) -> Result<RankerRef, Error> {
     let mut slugs = study.ranker_slugs();
     let row = match rankers.position(by_name) {
         Some(row) => row,
-        None => find_ranker(&slugs, typed)?,
+        None => parse_ranker_slug_or_position(&slugs, typed)?,
     };
     Ok(RankerRef::Ranker(slugs.swap_remove(row)))
 }

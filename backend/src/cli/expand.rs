@@ -70,7 +70,7 @@ impl ExpandDocumentsArgs {
         let (name, model) = load_doc2query(&self.model)?;
         // Invalid sampling settings are reported before the collection is read.
         model
-            .generate_queries(&[], &sampling)
+            .generate_queries_per_document(&[], &sampling)
             .map_err(Error::model_error_converter(&name))?;
         let loaded = load(&self.collection, data, None)?;
         let docs = loaded.collection.docs.len();

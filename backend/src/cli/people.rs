@@ -17,7 +17,7 @@ use crate::store::{DataFolder, Database};
 
 /// Holds the command-line arguments of `axioscope people`.
 #[derive(clap::Args)]
-pub(crate) struct PeopleArgs {
+pub(crate) struct ManagePeopleArgs {
     #[command(subcommand)]
     command: Command,
 }
@@ -91,7 +91,7 @@ impl InvitableRole {
     }
 }
 
-impl PeopleArgs {
+impl ManagePeopleArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::open(data)?;
         run_with_database(&folder, async |store| match self.command {

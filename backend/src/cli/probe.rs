@@ -16,8 +16,8 @@ use shared::probe::{AxiomVariant, MiningResult, Probe};
 use shared::score::{QueryDocumentPairs, RankerPairScores};
 use shared::study::preparation::{PreparedCollection, run_synchronously};
 
-pub(crate) use judge::JudgeArgs;
-pub(crate) use pairs::PairsArgs;
+pub(crate) use judge::JudgeRankersByAxiomsArgs;
+pub(crate) use pairs::ListPairsToScoreArgs;
 
 use super::compute::DeviceAndPrecisionArgs;
 use super::{CommandOutcome, print_json, tell_left_out, tell_reading};
@@ -25,8 +25,8 @@ use crate::collection_files::{self, LoadedCollection};
 use crate::config::{AnalyzerArgs, MiningArgs, RankerSpec};
 use crate::error::Error;
 use crate::models::ModelRegistry;
-use crate::pipeline::{self, ParallelExecutor, ScoringInput};
-use crate::store::instances::{self, InstanceFileMetadata, QueryAndDocumentIds};
+use crate::pipeline::{self, ParallelExecutor, PairScoringInput};
+use crate::store::instances::{self, InstanceFileMetadata, CollectionExternalIds};
 use crate::store::partial_scores::PartialScores;
 use crate::store::{DataFolder, write_atomically};
 
@@ -59,7 +59,7 @@ impl MineArgs {
         let input = self.probes.resolve_with_preset()?;
         tell_left_out(&input.skipped, "--vectors FILE");
         let began = Instant::now();
-        let mut loaded = collection_files::load_collection(&self.collection, data)?;
+        let mut loaded = collection_files::load_named_collection(&self.collection, data)?;
         tell_reading(&loaded);
         loaded
             .collection
@@ -90,7 +90,7 @@ impl MineArgs {
         let ids = ids(&prepared.collection);
         let probes = &input.settings.probes;
         // A few queries are mined at a time, since all instances may not fit into memory.
-        let mut writer = instances::InstanceFileWriter::new(&self.out, probes.iter().copied())?;
+        let mut writer = instances::InstanceFileWriter::with_temporary_parts(&self.out, probes.iter().copied())?;
         let mut hashing = InstanceHasher::new(probes.iter().copied());
         let mut found: Vec<(Probe, AxiomVariant, Vec<u32>)> = Vec::new();
         found.extend(probes.iter().map(|it| (it.0, it.1, Vec::new())));
@@ -100,8 +100,8 @@ impl MineArgs {
             let (queries, others) = left.split_at(shards.len());
             left = others;
             let part = MiningResult::from_query_results(probes, shards);
-            writer.add_query_instances(&part, queries, &ids.docs)?;
-            hashing.add_queries(&part, queries, |doc| ids.docs[doc as usize].to_owned());
+            writer.add_instances_of_queries(&part, queries, &ids.docs)?;
+            hashing.add_query_instances(&part, queries, |doc| ids.docs[doc as usize].to_owned());
             for (all, part) in found.iter_mut().zip(&part.instances) {
                 all.2.extend(&part.n_found);
                 *kept.entry(part.probe).or_default() += part.len() as u64;
@@ -125,7 +125,7 @@ impl MineArgs {
             n_queries: ids.queries.len(),
             n_before_cap: found,
         };
-        writer.finish(&self.out, &origin)?;
+        writer.write_file_from_parts(&self.out, &origin)?;
         let share = |it: &(Probe, AxiomVariant, Vec<u32>)| {
             let all: u64 = it.2.iter().map(|&it| u64::from(it)).sum();
             let kept = kept.get(&it.0).copied().unwrap_or(0);
@@ -259,7 +259,7 @@ impl ScoreArgs {
         write_atomically(&out, WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
             for (place, (query, text)) in work.pairs.iter().enumerate() {
-                let Some(score) = scores.get(place) else {
+                let Some(score) = scores.score_at_position(place) else {
                     continue;
                 };
                 let text = work.mined.study_docs[text as usize];
@@ -348,11 +348,11 @@ struct ScoringWork {
 impl ScoringWork {
     fn from_study(file: &Path, data: &Path) -> Result<ScoringWork, Error> {
         let definition = super::study::read_study_definition(file)?;
-        let mut loaded = collection_files::load_collection(&definition.collection, data)?;
+        let mut loaded = collection_files::load_named_collection(&definition.collection, data)?;
         tell_reading(&loaded);
         let analyzer = definition.analyzer.clone();
         let (mined, collection) =
-            pipeline::mine_study_instances(definition, loaded.collection, &loaded.folder)?;
+            pipeline::mine_instances_of_definition(definition, loaded.collection, &loaded.folder)?;
         loaded.collection = collection;
         Ok(ScoringWork {
             pairs: QueryDocumentPairs::from_mining_result(&mined),
@@ -368,7 +368,7 @@ impl ScoringWork {
         data: &Path,
         version: &CollectionVersionArgs,
     ) -> Result<ScoringWork, Error> {
-        let mut loaded = collection_files::load_collection(named, data)?;
+        let mut loaded = collection_files::load_named_collection(named, data)?;
         let reader = instances::InstanceFileReader::open(file, &ids(&loaded.collection))?;
         refuse_manipulations(file, &reader.origin)?;
         let (mined, origin) = reader.read_all_groups(&ids(&loaded.collection))?;
@@ -388,7 +388,7 @@ impl ScoringWork {
         data: &Path,
         analyzer: shared::text::Analyzer,
     ) -> Result<ScoringWork, Error> {
-        let loaded = collection_files::load_collection(named, data)?;
+        let loaded = collection_files::load_named_collection(named, data)?;
         let collection = &loaded.collection;
         let query_of: BTreeMap<&str, usize> = collection
             .queries
@@ -451,7 +451,7 @@ impl ScoringWork {
                 RankerSpec::Remote(service) => {
                     // Responses of a paid service are stored as they arrive, so that they survive a
                     // crash.
-                    let folder = DataFolder::open(data)?.create_partial_scores_folder()?;
+                    let folder = DataFolder::open(data)?.create_remote_partial_scores_folder()?;
                     let scoring = self.scoring(&index, Some(&folder));
                     let (scores, draft) = pipeline::score_with_remote_ranker(&scoring, service)?;
                     drafts.push(draft);
@@ -466,8 +466,8 @@ impl ScoringWork {
         Ok((all, drafts))
     }
 
-    fn scoring<'a>(&'a self, index: &'a Index, drafts: Option<&'a Path>) -> ScoringInput<'a> {
-        ScoringInput {
+    fn scoring<'a>(&'a self, index: &'a Index, drafts: Option<&'a Path>) -> PairScoringInput<'a> {
+        PairScoringInput {
             collection: &self.loaded.collection,
             index,
             texts: &self.mined.study_docs,
@@ -480,8 +480,8 @@ impl ScoringWork {
     }
 }
 
-fn ids(collection: &Collection) -> QueryAndDocumentIds<'_> {
-    QueryAndDocumentIds {
+fn ids(collection: &Collection) -> CollectionExternalIds<'_> {
+    CollectionExternalIds {
         queries: collection.queries.iter().map(|it| it.id.as_str()).collect(),
         docs: collection.docs.iter().map(|it| it.id.as_str()).collect(),
     }

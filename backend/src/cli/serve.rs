@@ -98,7 +98,7 @@ impl ServeArgs {
 
 /// Holds the command-line arguments of `axioscope models`.
 #[derive(clap::Args)]
-pub(crate) struct ModelsArgs {
+pub(crate) struct ManageModelsArgs {
     #[command(subcommand)]
     command: ModelsCommand,
 }
@@ -125,7 +125,7 @@ enum ModelsCommand {
     },
 }
 
-impl ModelsArgs {
+impl ManageModelsArgs {
     pub(super) fn run(self) -> Result<CommandOutcome, Error> {
         match self.command {
             ModelsCommand::List { model } => {

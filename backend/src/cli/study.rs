@@ -27,7 +27,7 @@ use crate::store::{DataFolder, dataset, write_atomically};
 
 /// Holds the command-line arguments of `axioscope study`.
 #[derive(clap::Args)]
-pub(crate) struct StudyArgs {
+pub(crate) struct ManageStudiesArgs {
     #[command(subcommand)]
     command: StudyCommand,
     /// Model folder or hub name for the neural rankers of the study; may be repeated
@@ -56,9 +56,9 @@ enum StudyCommand {
     },
     /// Verify the files of a study and mine its instances again, or compare its cells with a
     /// baseline; exit code 3 if they differ or a cell has dropped
-    Check(baseline::StudyCheckArgs),
+    Check(baseline::VerifyStoredStudyArgs),
     /// List the instances whose verdict differs between two rankers of one study or of two studies
-    Diff(baseline::StudyDiffArgs),
+    Diff(baseline::DiffRankerVerdictsArgs),
     /// Publish a study to visitors
     Publish {
         /// Name of the study
@@ -97,7 +97,7 @@ enum StudyCommand {
     List,
 }
 
-impl StudyArgs {
+impl ManageStudiesArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::open(data)?;
         let models = || ModelRegistry::new(&self.model, self.computing.compute_target()?);
@@ -195,7 +195,7 @@ fn resume(
 ) -> Result<CommandOutcome, Error> {
     let mut study = pipeline::load_study(folder, name)?;
     let place =
-        collection_files::load_collection(&study.definition.collection, data).map(|it| it.folder);
+        collection_files::load_named_collection(&study.definition.collection, data).map(|it| it.folder);
     let place = place.unwrap_or_else(|_| PathBuf::from("."));
     let n_added = pipeline::compute_missing_scores(&mut study, &place, folder, models)?;
     run_with_database(folder, async |store| store.upsert_study_entry(&study).await)?;
@@ -211,7 +211,7 @@ fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<CommandOutcome,
         n_files => eprintln!("{n_files} files are as they were written"),
     }
     let stored = pipeline::load_study(folder, name)?;
-    let loaded = collection_files::load_collection(&stored.definition.collection, data)?;
+    let loaded = collection_files::load_named_collection(&stored.definition.collection, data)?;
     let again = pipeline::hash_remined_instances(&stored, loaded.collection, &loaded.folder)?;
     if again == stored.instances_hash {
         println!("the same instances: {again}");
@@ -341,7 +341,7 @@ impl ReportArgs {
         let variant = self
             .variant
             .as_deref()
-            .map(|it| shared::probe::AxiomVariant::parse(it, source));
+            .map(|it| shared::probe::AxiomVariant::parse_for_paper(it, source));
         let dials = StudyPageControls {
             variant: variant.transpose()?,
             split: self.split.clone(),

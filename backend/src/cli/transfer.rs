@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use shared::collection::document_pairs::layouts::stories::{NewsStorySubset, StoryFileLayout};
+use shared::collection::document_pairs::layouts::stories::{NewsStorySampleSize, StoryFileLayout};
 use shared::collection::document_pairs::layouts::{RowExclusionReason, TitlesByDocId};
 use shared::error::FileReadReport;
 use shared::probe::MiningLimits;
@@ -19,7 +19,7 @@ use crate::store::write_atomically;
 /// Holds the command-line arguments of `axioscope transfer`.
 #[derive(clap::Args)]
 #[command(subcommand_value_name = "LAYOUT", subcommand_help_heading = "Layouts")]
-pub(crate) struct DatasetTransferArgs {
+pub(crate) struct ConvertTransferDatasetArgs {
     #[command(subcommand)]
     set: DataSet,
 }
@@ -121,7 +121,7 @@ struct DataSetDescription {
     more: &'static str,
 }
 
-impl DatasetTransferArgs {
+impl ConvertTransferDatasetArgs {
     pub(super) fn run(self) -> Result<CommandOutcome, Error> {
         let words = self.set.words();
         let (ways, queries) = match &self.set {
@@ -162,8 +162,8 @@ impl DatasetTransferArgs {
 impl DataSet {
     fn gather(&self, from: &Path, titles: &TitlesByDocId) -> Result<LoadedTransferSet, Error> {
         let sample = |all: bool| match all {
-            true => NewsStorySubset::All,
-            false => NewsStorySubset::Tenth,
+            true => NewsStorySampleSize::All,
+            false => NewsStorySampleSize::Tenth,
         };
         match self {
             DataSet::Jfleg { spellchecked, .. } => match spellchecked {
@@ -183,10 +183,10 @@ impl DataSet {
                 sample(*all),
                 titles,
             ),
-            DataSet::Mspc(_) => transfer_sets::load_mspc(from),
+            DataSet::Mspc(_) => transfer_sets::load_msr_paraphrase_corpus(from),
             DataSet::Wikiturk(_) => transfer_sets::load_wikiturk(from),
             DataSet::Wnc(_) => transfer_sets::load_wnc(from),
-            DataSet::Factuality { seed, .. } => transfer_sets::load_factuality(from, *seed),
+            DataSet::Factuality { seed, .. } => transfer_sets::load_factuality_pairs(from, *seed),
         }
     }
 

@@ -69,7 +69,7 @@ impl TrainWordVectorsArgs {
         let loaded = load(&self.collection, data, None)?;
         let analyzer = self.analyzer.build_analyzer(None)?;
         let index = pipeline::build_index_with_tokens(&loaded.collection, &analyzer)?;
-        let mut trainer = pipeline::count_word_cooccurrences(&index, settings)?;
+        let mut trainer = pipeline::prepare_glove_trainer(&index, settings)?;
         let n_pairs = trainer.n_cooccurring_pairs();
         let (_, n_rounds) = trainer.finished_and_total_rounds();
         let bar = ProgressBar::with_unit("train", n_rounds.into(), "rounds");

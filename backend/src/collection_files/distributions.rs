@@ -45,7 +45,7 @@ const ARTICLES: &str = "document_passages.json";
 
 /// Recognizes the layout of a folder by its file names. Returns `None` for BEIR and for unknown
 /// names.
-pub(super) fn recognize_corpus_layout(folder: &Path) -> Option<CorpusFileLayout> {
+pub(super) fn detect_layout_from_file_names(folder: &Path) -> Option<CorpusFileLayout> {
     if found(folder, "corpus.jsonl").is_ok() {
         return None;
     }

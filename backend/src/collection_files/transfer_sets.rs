@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use shared::collection::document_pairs::layouts::parallel::{PreferredPairSide, SentenceFile};
-use shared::collection::document_pairs::layouts::stories::{NewsStorySubset, StoryFileLayout};
+use shared::collection::document_pairs::layouts::stories::{NewsStorySampleSize, StoryFileLayout};
 use shared::collection::document_pairs::layouts::{
     self, ConvertedPairDataset, RowExclusionReason, TitlesByDocId,
 };
@@ -113,7 +113,7 @@ pub(crate) fn load_wikiturk(from: &Path) -> Result<LoadedTransferSet, Error> {
 }
 
 /// Reads the MSR Paraphrase Corpus: one of its tables, or a folder of both.
-pub(crate) fn load_mspc(from: &Path) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_msr_paraphrase_corpus(from: &Path) -> Result<LoadedTransferSet, Error> {
     let names: [&[&str]; 2] = [
         &["msr_paraphrase_train.txt", "msr_paraphrase_train.tsv"],
         &["msr_paraphrase_test.txt", "msr_paraphrase_test.tsv"],
@@ -130,14 +130,14 @@ pub(crate) fn load_wnc(from: &Path) -> Result<LoadedTransferSet, Error> {
 }
 
 /// Reads a file of questions with answers and passages. `seed` determines the replaced answers.
-pub(crate) fn load_factuality(from: &Path, seed: u64) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_factuality_pairs(from: &Path, seed: u64) -> Result<LoadedTransferSet, Error> {
     if from.is_dir() {
         let path = from.display().to_string();
         let reason = "is a folder: name the file of JSON lines, one question and passage a line";
         return Err(Unreadable::unreadable_file(&path, reason).into());
     }
     let converted = read_with_progress(from, |name, bytes, progress| {
-        factuality::read_factuality_pairs(name, seed, bytes, progress)
+        factuality::make_answer_replacement_pairs(name, seed, bytes, progress)
     })?;
     Ok(LoadedTransferSet {
         converted,
@@ -151,7 +151,7 @@ pub(crate) fn load_factuality(from: &Path, seed: u64) -> Result<LoadedTransferSe
 pub(crate) fn load_sampled_stories(
     from: &Path,
     story: StoryFileLayout,
-    sample: NewsStorySubset,
+    sample: NewsStorySampleSize,
     titles: &TitlesByDocId,
 ) -> Result<LoadedTransferSet, Error> {
     let mut gathered = LoadedTransferSet::default();
@@ -171,7 +171,7 @@ pub(crate) fn load_sampled_stories(
         };
         let is_file = entry.file_type().is_ok_and(|it| it.is_file());
         match (name.to_str(), is_file) {
-            (Some(_), true) if story.is_in_subset(sample, &id) => ids.push(id),
+            (Some(_), true) if story.is_story_in_sample(sample, &id) => ids.push(id),
             (Some(_), true) => converted.count_excluded_row(RowExclusionReason::NotInSample),
             (named, _) => {
                 let reason = match named {
@@ -194,7 +194,7 @@ pub(crate) fn load_sampled_stories(
     for id in ids {
         let path = from.join(format!("{id}{}", story.file_extension()));
         let file = File::open(&path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
-        story.read_story(&id, &path.display().to_string(), file, converted);
+        story.read_story_into_dataset(&id, &path.display().to_string(), file, converted);
         files.push(path);
         bar.increment();
     }

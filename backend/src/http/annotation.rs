@@ -23,7 +23,7 @@ use shared::error::{Error as InputError, FieldError};
 
 use crate::annotation::task_state::AnnotationTaskState;
 use crate::annotation::{
-    EventAuthor, ensure_loaded_study_is_unchanged, ensure_study_is_unchanged, ensure_task_is_open,
+    EventAuthor, ensure_loaded_study_is_unchanged, ensure_study_is_unchanged, ensure_items_can_be_assigned,
 };
 use crate::error::Error;
 use crate::http::AppState;
@@ -83,7 +83,7 @@ pub(super) async fn lease_items(
     }
     let desk = seen(&app, &caller, asked.task).await?;
     let listed = app.store.study_entry(&desk.task_row().task.study).await?;
-    ensure_task_is_open(&desk, &listed)?;
+    ensure_items_can_be_assigned(&desk, &listed)?;
     let promised = app
         .annotation
         .assign_items(&desk, person, asked.n_items as usize)
@@ -117,7 +117,7 @@ pub(super) async fn get_assigned_item(
     let desk = seen(&app, &caller, asked.task).await?;
     let number = asked.item;
     let finished = desk.has_finished_item(person, number);
-    let until_ms = desk.lease_expiry(person, number);
+    let until_ms = desk.item_lease_expiry_ms(person, number);
     if !finished && until_ms.is_none() && !caller.has_role(AccessRole::Curator) {
         return Err(InputError::name_not_found("item of this task that is yours", number.0).into());
     }
@@ -157,7 +157,7 @@ pub(super) async fn list_own_events(
 ) -> JsonResult<Vec<EventRecord>> {
     let person = caller.require_person()?.id;
     let desk = seen(&app, &caller, asked.task).await?;
-    Ok(Json(desk.latest_events_of_person(person)))
+    Ok(Json(desk.newest_events_of_person(person)))
 }
 
 pub(super) async fn submit_events(

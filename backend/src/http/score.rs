@@ -162,7 +162,7 @@ impl RequestedRanker {
         let models = app.models.clone();
         let ranker =
             run_blocking("loading a model", move || models.get_or_load_ranker(&spec)).await?;
-        match ranker.spec_with_default_passages() {
+        match ranker.spec_with_default_passage_length() {
             Some(usual) if !caller.has_role(AccessRole::Operator) => {
                 let reason = format!(
                     "only operators choose the length of passages; take `{usual}`, or send the \

@@ -27,7 +27,7 @@ pub(super) async fn get_model_info(
         Ok(models
             .list_model_statuses()
             .into_iter()
-            .find(|it| it.spec == models.complete_spec(&name)))
+            .find(|it| it.spec == models.add_default_kind_to_spec(&name)))
     })
     .await?;
     let Some(ModelState::Loaded(model)) = status.map(|it| it.state) else {

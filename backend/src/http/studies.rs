@@ -17,8 +17,8 @@ use shared::api::{
     ListLateInteractionAnalysesRequest, ListStudiesRequest,
 };
 use shared::error::Error as Wrong;
-use shared::late_interaction::ListedAnalysis;
-use shared::score::slug::find_ranker;
+use shared::late_interaction::LateInteractionAnalysisWithSlug;
+use shared::score::slug::parse_ranker_slug_or_position;
 use shared::study::Study;
 use shared::study::instance_list::InstancePage;
 use shared::study::overview::{StudyOverview, StudySummary};
@@ -91,13 +91,13 @@ pub(super) async fn list_late_interaction_analyses(
         caller,
         request: asked,
     }: ApiRequest<ListLateInteractionAnalysesRequest>,
-) -> JsonResult<Vec<ListedAnalysis>> {
+) -> JsonResult<Vec<LateInteractionAnalysisWithSlug>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.computation().await;
     let folder = app.studies.folder().clone();
     let reply = app.studies.compute(&listed, move |study| {
         Ok(
-            study.list_analyses(late_interaction::load_late_interaction_analyses(
+            study.add_ranker_slugs_to_analyses(late_interaction::load_late_interaction_analyses(
                 &folder,
                 &asked.study,
             )?),
@@ -118,12 +118,12 @@ pub(super) async fn get_top_documents(
     let _place = app.limits.computation().await;
     let folder = app.studies.folder().clone();
     let reply = app.studies.compute(&listed, move |study| {
-        let analyses = study.list_analyses(late_interaction::load_late_interaction_analyses(
+        let analyses = study.add_ranker_slugs_to_analyses(late_interaction::load_late_interaction_analyses(
             &folder,
             &asked.study,
         )?);
         let slugs: Vec<String> = analyses.iter().map(|it| it.slug.clone()).collect();
-        let ranker = &analyses[find_ranker(&slugs, &asked.ranker)?]
+        let ranker = &analyses[parse_ranker_slug_or_position(&slugs, &asked.ranker)?]
             .analysis
             .header
             .ranker;

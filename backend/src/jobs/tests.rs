@@ -3,7 +3,7 @@
 use shared::score::rescoring::RescoringCondition;
 
 use super::*;
-use crate::models::{self, QueryDocumentPairTexts};
+use crate::models::{self, QueryDocumentPairsWithTexts};
 use crate::store::DatabaseConfig;
 use crate::store::partial_scores::PartialScores;
 use crate::store::tests::TestFolder;
@@ -155,12 +155,12 @@ async fn the_command_line_gives_the_bits_of_a_job() {
     let ranker = jobs.models.get_or_load_ranker("tiny:bi").unwrap();
     let scores = ranker
         .score_pairs(
-            &QueryDocumentPairTexts {
+            &QueryDocumentPairsWithTexts {
                 queries: &asked.queries,
                 documents: &asked.documents,
                 pairs: &asked.pairs,
             },
-            &mut PartialScores::in_memory(),
+            &mut PartialScores::empty_without_file(),
             |_| {},
         )
         .unwrap();

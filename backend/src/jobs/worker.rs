@@ -13,11 +13,11 @@ use tokio::task::JoinHandle;
 use crate::error::{Error, run_blocking};
 use crate::jobs::{JobQueue, Speed};
 use crate::models::{
-    EncodedQueries, InferenceCounts, NeuralRanker, PairScore, QueryDocumentPairTexts,
+    EncodedQueries, InferenceCounts, NeuralRanker, PairScore, QueryDocumentPairsWithTexts,
     TokenizedDocumentBatch,
 };
 use crate::store::JobsLock;
-use crate::store::jobs::{BatchCommitOutcome, ScoringJobInput};
+use crate::store::jobs::{BatchCommitOutcome, ScoringJobWithoutDocuments};
 
 /// Maximum number of jobs that run at once. Others wait, since each running job keeps its queries
 /// in memory.
@@ -251,10 +251,10 @@ async fn commit(jobs: JobQueue, id: String, scored: ScoredBatch) -> Result<(), E
 
 /// Loads the model and encodes the queries of a job.
 async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
-    let work = jobs.store.job_input(id).await?;
+    let work = jobs.store.job_without_documents(id).await?;
     let models = jobs.models.clone();
     run_blocking("encoding the queries of a job", move || {
-        let ScoringJobInput {
+        let ScoringJobWithoutDocuments {
             ranker: about,
             token_budget,
             n_threads,
@@ -300,7 +300,7 @@ async fn finish(
     if job.state != JobState::Running {
         return Ok(());
     }
-    let columns = jobs.store.job_score_columns(id).await?;
+    let columns = jobs.store.job_scores_by_text_hash(id).await?;
     let path = jobs.folder.score_file_path(&job.ranker.fingerprint, id)?;
     run_blocking("writing scores", move || columns.write_parquet_file(&path)).await?;
     let certificate = match certify(jobs, id, computing, stopping.clone()).await {
@@ -315,7 +315,7 @@ async fn finish(
         // The next process repeats this step.
         return Ok(());
     }
-    jobs.store.finish_job(id, certificate.as_ref()).await
+    jobs.store.finish_job_and_delete_texts(id, certificate.as_ref()).await
 }
 
 /// Scores a sample of the pairs again (score stability check). Returns `None` if the process is
@@ -326,13 +326,13 @@ async fn certify(
     (ranker, threads): Computing,
     stopping: watch::Receiver<bool>,
 ) -> Result<Option<RescoringRecord>, Error> {
-    let ScoringJobInput { queries, pairs, .. } = jobs.store.job_input(id).await?;
+    let ScoringJobWithoutDocuments { queries, pairs, .. } = jobs.store.job_without_documents(id).await?;
     let mut by_query = vec![Vec::new(); queries.len()];
     for &(query, text) in &pairs {
         by_query[query as usize].push(text);
     }
     let unique = QueryDocumentPairs::from_documents_by_query(by_query);
-    let sample = rescoring::sample_pairs_to_rescore(&unique, &[]);
+    let sample = rescoring::select_pairs_to_rescore(&unique, &[]);
     let chosen: Vec<(u32, u32)> = unique
         .iter()
         .map(|(query, text)| (query as u32, text))
@@ -344,7 +344,7 @@ async fn certify(
     let mut places: Vec<u32> = chosen.iter().map(|it| it.1).collect();
     places.sort_unstable();
     places.dedup();
-    let texts = jobs.store.job_documents(id, &places).await?;
+    let texts = jobs.store.job_documents_at_indices(id, &places).await?;
     run_blocking("certifying scores", move || {
         let place = |it: &u32| {
             let (query, text) = pairs[*it as usize];
@@ -352,7 +352,7 @@ async fn certify(
         };
         let pairs: Vec<(u32, u32)> = sample.iter().map(place).collect();
         let all: Vec<u32> = (0..pairs.len() as u32).collect();
-        let run = QueryDocumentPairTexts {
+        let run = QueryDocumentPairsWithTexts {
             queries: &queries,
             documents: &texts,
             pairs: &pairs,

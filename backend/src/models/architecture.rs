@@ -1,7 +1,7 @@
 //! The architectures of neural rankers. Each method has one match over the architectures.
 
 use neural::{
-    Colbert, CrossEncoder, EmbeddingModel, EncodedText, EpicEncodedDocument, EpicQueryWeights,
+    Colbert, CrossEncoder, EmbeddingModel, EncodedText, EpicDocumentStates, EpicQueryWeights,
     EpicRanker, MonoT5, QueryOrDocumentRole, SparseVector, Splade, TokenizedPair, TokenizedText,
 };
 
@@ -39,7 +39,7 @@ pub(super) enum EncodedInput {
     Dense(EncodedText),
     Sparse(SparseVector),
     EpicQueryWeights(EpicQueryWeights),
-    EpicText(EpicEncodedDocument),
+    EpicText(EpicDocumentStates),
 }
 
 impl SeparateInputEncoder {
@@ -128,7 +128,7 @@ impl SeparateInputEncoder {
         }
     }
 
-    pub(super) fn token_matches(
+    pub(super) fn token_pair_cosines(
         &self,
         query: &EncodedInput,
         text: &EncodedInput,

@@ -58,7 +58,7 @@ impl ModelMetadataFiles {
     }
 
     /// Returns an error if `ranker.toml` is invalid.
-    pub(super) fn validate_ranker_config(&self) -> Result<(), neural::Error> {
+    pub(super) fn validate_ranker_toml(&self) -> Result<(), neural::Error> {
         RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).map(drop)
     }
 

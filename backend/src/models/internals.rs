@@ -109,7 +109,7 @@ impl NeuralRanker {
             .tokenize_texts(QueryOrDocumentRole::Document, &[asked.document.as_str()])?
             .remove(0);
         let pair = model.join_tokenized_pair(&query, &text);
-        let found = model.attention_weights(&pair, layer as usize, head.map(|it| it as usize));
+        let found = model.layer_attention_weights(&pair, layer as usize, head.map(|it| it as usize));
         let Some(weights) = found.map_err(Error::model_error_converter(&self.about.spec))? else {
             let reason = "computes attention in a way that does not show it; load the model on \
                           the CPU in f32, and no ModernBERT";
@@ -132,7 +132,7 @@ impl NeuralRanker {
     }
 
     /// Returns a token as it is written in the vocabulary.
-    pub(crate) fn token_in_vocabulary(&self, id: u32) -> String {
+    pub(crate) fn id_to_token(&self, id: u32) -> String {
         match self.reader.as_separate_input_encoder() {
             Some(SeparateInputEncoder::Dense(it)) => it.id_to_token(id),
             Some(SeparateInputEncoder::Colbert(it)) => it.id_to_token(id),

@@ -57,7 +57,7 @@ pub(super) struct DocumentPassages<'a> {
 
 impl PassageStrategy {
     /// Splits the passage suffix off a spec. An unknown suffix remains part of the spec.
-    pub(super) fn parse_suffix(spec: &str) -> (&str, PassageStrategy) {
+    pub(super) fn split_off_suffix(spec: &str) -> (&str, PassageStrategy) {
         let parsed = || {
             let (before, ending) = spec.rsplit_once('+')?;
             Some((before, PassageStrategy::parse(ending)?))
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     fn read<'a>(spec: &str, text: &'a str) -> DocumentPassages<'a> {
-        PassageStrategy::parse_suffix(spec).1.split_document(text)
+        PassageStrategy::split_off_suffix(spec).1.split_document(text)
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
             ("m+sump", "m+sump", ""),
             ("c++", "c++", ""),
         ] {
-            let (found, reading) = PassageStrategy::parse_suffix(spec);
+            let (found, reading) = PassageStrategy::split_off_suffix(spec);
             assert_eq!((found, reading.to_string().as_str()), (name, written));
         }
     }
@@ -282,19 +282,19 @@ mod tests {
     #[test]
     fn scores_of_passages_become_one() {
         let of = |spec: &str| {
-            PassageStrategy::parse_suffix(spec)
+            PassageStrategy::split_off_suffix(spec)
                 .1
                 .combine_scores(&[0.5, 2.0, -1.0])
         };
         assert_eq!((of("m+maxp"), of("m+meanp")), (2.0, 0.5));
         assert_eq!(
-            PassageStrategy::parse_suffix("m+firstp")
+            PassageStrategy::split_off_suffix("m+firstp")
                 .1
                 .combine_scores(&[0.5]),
             0.5
         );
         assert!(
-            PassageStrategy::parse_suffix("m+maxp")
+            PassageStrategy::split_off_suffix("m+maxp")
                 .1
                 .combine_scores(&[0.5, f64::NAN])
                 .is_nan()

@@ -57,7 +57,7 @@ impl NeuralRanker {
     ) -> Result<NeuralRanker, Error> {
         let name = place.name.as_str();
         // Errors in the configuration are reported when the model is loaded.
-        let most = files.max_tokens().unwrap_or(MAX_PAIR_TOKENS);
+        let most = files.encoder_max_tokens().unwrap_or(MAX_PAIR_TOKENS);
         let reader = match used {
             NeuralRankerKind::Dense(matching) => dense(files, matching, most, siblings, computing)
                 .map(|it| ScoringModel::Independent(Box::new(SeparateInputEncoder::Dense(it)))),
@@ -181,7 +181,7 @@ impl NeuralRanker {
 
     /// Returns the spec with passages of the default length, if this ranker has passages of another
     /// length.
-    pub(crate) fn spec_with_default_passages(&self) -> Option<String> {
+    pub(crate) fn spec_with_default_passage_length(&self) -> Option<String> {
         let usual = self.passages.with_default_length();
         (usual != self.passages).then(|| format_model_spec(&self.place.name, self.model_use, usual))
     }
@@ -216,7 +216,7 @@ impl NeuralRanker {
     }
 
     /// Returns the activation function of the feed-forward layers.
-    pub(super) fn activation_function(&self) -> Option<String> {
+    pub(super) fn feed_forward_activation(&self) -> Option<String> {
         match &*self.reader {
             // Configurations with another activation are rejected.
             ScoringModel::Independent(_) | ScoringModel::Joint(JointInputModel::Cross(_)) => {

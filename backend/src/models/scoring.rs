@@ -35,7 +35,7 @@ pub(crate) struct PairScore {
 
 /// Query-document pairs with their texts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct QueryDocumentPairTexts<'a> {
+pub(crate) struct QueryDocumentPairsWithTexts<'a> {
     /// The texts of the queries.
     pub queries: &'a [String],
     /// The texts of the documents, with their titles.
@@ -44,10 +44,10 @@ pub(crate) struct QueryDocumentPairTexts<'a> {
     pub pairs: &'a [(u32, u32)],
 }
 
-impl QueryDocumentPairTexts<'_> {
+impl QueryDocumentPairsWithTexts<'_> {
     /// Returns the SHA-256, in hex, of everything that determines the scores and batches of a
     /// ranker.
-    pub(crate) fn scoring_hash(&self, ranker: &NeuralRanker) -> String {
+    pub(crate) fn hash_with_ranker(&self, ranker: &NeuralRanker) -> String {
         self.hash_with_settings(&[
             env!("CARGO_PKG_VERSION"),
             &ranker.about.fingerprint,
@@ -172,7 +172,7 @@ impl NeuralRanker {
         }
         let each = cut.iter().zip(n_pairs);
         let lengths: Vec<usize> = each
-            .map(|(text, n)| self.n_planned_tokens(&text.passages, n))
+            .map(|(text, n)| self.n_planned_tokens_of_passages(&text.passages, n))
             .collect();
         let batches = neural::batch_texts_by_length(&lengths, token_budget as usize);
         Ok(batches
@@ -183,7 +183,7 @@ impl NeuralRanker {
 
     /// Returns the number of tokens that the passages of a document count in a plan: for models
     /// that read query and document together, once for each of its pairs.
-    pub(super) fn n_planned_tokens(&self, passages: &[TokenizedText], n_pairs: usize) -> usize {
+    pub(super) fn n_planned_tokens_of_passages(&self, passages: &[TokenizedText], n_pairs: usize) -> usize {
         let n_tokens: usize = passages.iter().map(|it| it.ids.len()).sum();
         match &*self.reader {
             ScoringModel::Independent(_) => n_tokens,
@@ -317,7 +317,7 @@ impl NeuralRanker {
                 let scored = self.compare(prepared, batch, &encoded, |scored, compared| {
                     let shown = self.passages.best_passage_index(compared.scores);
                     let shown = shown.map(|it| &compared.passages[it]);
-                    let matches = shown.and_then(|it| model.token_matches(compared.query, it));
+                    let matches = shown.and_then(|it| model.token_pair_cosines(compared.query, it));
                     of_pair(scored, matches.map(to_wire))
                 });
                 Ok(scored)

@@ -6,7 +6,7 @@ use neural::{EmbeddingModel, EncodedText, TokenizedText};
 use crate::error::Error;
 use crate::models::architecture::EncodedInput;
 use crate::models::{
-    EncodedQueries, NeuralRanker, PairScore, QueryDocumentPairTexts, TOKEN_BUDGET,
+    EncodedQueries, NeuralRanker, PairScore, QueryDocumentPairsWithTexts, TOKEN_BUDGET,
     TokenizedDocumentBatch,
 };
 use crate::store::partial_scores::PartialScores;
@@ -16,7 +16,7 @@ impl NeuralRanker {
     /// again. `done` is called with the number of scored pairs after each batch.
     pub(crate) fn score_pairs(
         &self,
-        listed: &QueryDocumentPairTexts<'_>,
+        listed: &QueryDocumentPairsWithTexts<'_>,
         draft: &mut PartialScores,
         done: impl FnMut(usize),
     ) -> Result<Vec<PairScore>, Error> {
@@ -44,11 +44,11 @@ type Scored = Vec<(usize, Vec<PairScore>)>;
 /// so three batches are in memory.
 pub(crate) fn score_with_shared_encodings(
     rankers: &[&NeuralRanker],
-    listed: &QueryDocumentPairTexts<'_>,
+    listed: &QueryDocumentPairsWithTexts<'_>,
     drafts: &mut [PartialScores],
     mut done: impl FnMut(usize),
 ) -> Result<Vec<Vec<PairScore>>, Error> {
-    let QueryDocumentPairTexts {
+    let QueryDocumentPairsWithTexts {
         queries,
         documents: texts,
         pairs,
@@ -69,7 +69,7 @@ pub(crate) fn score_with_shared_encodings(
     {
         let mut who = Vec::new();
         for (at, draft) in drafts.iter().enumerate() {
-            match draft.batch_scores(number) {
+            match draft.loaded_batch_scores(number) {
                 Some(known) => scores[at].extend(known),
                 None => who.push(at),
             }

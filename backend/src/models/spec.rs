@@ -73,7 +73,7 @@ pub(super) struct ParsedModelSpec<'a> {
 
 impl ParsedModelSpec<'_> {
     pub(super) fn parse(spec: &str) -> ParsedModelSpec<'_> {
-        let (spec, reading) = PassageStrategy::parse_suffix(spec);
+        let (spec, reading) = PassageStrategy::split_off_suffix(spec);
         let ended = NeuralRankerKind::ALL.into_iter().find_map(|it| {
             let name = spec.strip_suffix(it.spec_suffix())?;
             Some((name, it))

@@ -7,7 +7,7 @@ use shared::score::rescoring::{
 };
 
 use crate::error::Error;
-use crate::models::{NeuralRanker, PairScore, QueryDocumentPairTexts, TOKEN_BUDGET};
+use crate::models::{NeuralRanker, PairScore, QueryDocumentPairsWithTexts, TOKEN_BUDGET};
 use crate::store::partial_scores::PartialScores;
 
 /// Returns the conditions with another precision or device under which pairs are scored again.
@@ -36,12 +36,12 @@ impl NeuralRanker {
     /// is available here. Returns `None` if `go_on` returns false in between.
     pub(crate) fn check_score_stability(
         &self,
-        run: &QueryDocumentPairTexts<'_>,
+        run: &QueryDocumentPairsWithTexts<'_>,
         sample: &[u32],
         go_on: &dyn Fn() -> bool,
     ) -> Result<Option<RescoringRecord>, Error> {
         let pairs: Vec<(u32, u32)> = sample.iter().map(|&it| run.pairs[it as usize]).collect();
-        let listed = &QueryDocumentPairTexts {
+        let listed = &QueryDocumentPairsWithTexts {
             pairs: &pairs,
             ..*run
         };
@@ -77,8 +77,8 @@ impl NeuralRanker {
         }
         Ok(Some(RescoringRecord {
             environment: ScoringEnvironment {
-                activation: self.activation_function(),
-                ..ScoringEnvironment::new(self.computing.device, self.computing.precision)
+                activation: self.feed_forward_activation(),
+                ..ScoringEnvironment::with_unknown_activation(self.computing.device, self.computing.precision)
             },
             rescored: again,
         }))
@@ -88,7 +88,7 @@ impl NeuralRanker {
     /// another precision. Returns an error if the weights have changed.
     fn once_more(
         &self,
-        listed: &QueryDocumentPairTexts<'_>,
+        listed: &QueryDocumentPairsWithTexts<'_>,
         computing: DeviceAndPrecision,
     ) -> Result<Vec<f64>, Error> {
         let other = self.place.load(computing, &[], |_| Ok(self.model_use))?;
@@ -99,13 +99,13 @@ impl NeuralRanker {
             });
         }
         let other = other.with_passage_strategy(self.passages);
-        let scored = other.score_pairs(listed, &mut PartialScores::in_memory(), |_| {})?;
+        let scored = other.score_pairs(listed, &mut PartialScores::empty_without_file(), |_| {})?;
         Ok(scored.iter().map(|it| it.score).collect())
     }
 
     fn each_alone(
         &self,
-        listed: &QueryDocumentPairTexts<'_>,
+        listed: &QueryDocumentPairsWithTexts<'_>,
         go_on: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<f64>>, Error> {
         let alone = |&(query, text): &(u32, u32)| {
@@ -121,8 +121,8 @@ impl NeuralRanker {
         listed.pairs.iter().map(alone).collect()
     }
 
-    fn in_other_order(&self, listed: &QueryDocumentPairTexts<'_>) -> Result<Vec<f64>, Error> {
-        let QueryDocumentPairTexts {
+    fn in_other_order(&self, listed: &QueryDocumentPairsWithTexts<'_>) -> Result<Vec<f64>, Error> {
+        let QueryDocumentPairsWithTexts {
             queries,
             documents: texts,
             pairs,

@@ -117,20 +117,20 @@ fn what_was_scored_before_a_stop_is_not_scored_again() {
     let pairs: Vec<(u32, u32)> = (0..599).map(|it| (0, it)).collect();
     let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
-    let scores = ranker.score_pairs(&listed, &mut PartialScores::in_memory(), |n| steps.push(n));
+    let scores = ranker.score_pairs(&listed, &mut PartialScores::empty_without_file(), |n| steps.push(n));
     let scores = scores.unwrap();
     assert!(steps.len() > 3, "{steps:?}");
     let folder = tempfile::tempdir().unwrap();
     let open =
-        || PartialScores::load_and_lock(folder.path(), &listed.scoring_hash(&ranker)).unwrap();
+        || PartialScores::load_and_lock(folder.path(), &listed.hash_with_ranker(&ranker)).unwrap();
     let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         ranker.score_pairs(&listed, &mut open(), |n| assert!(n < steps[1], "stop"))
     }));
     assert!(stopped.is_err());
     let mut again = open();
-    let of_first = again.batch_scores(0).unwrap();
+    let of_first = again.loaded_batch_scores(0).unwrap();
     assert_eq!(of_first.len(), steps[0]);
-    assert!(again.batch_scores(1).is_some() && again.batch_scores(2).is_none());
+    assert!(again.loaded_batch_scores(1).is_some() && again.loaded_batch_scores(2).is_none());
     assert_eq!(
         ranker.score_pairs(&listed, &mut again, |_| {}).unwrap(),
         scores
@@ -145,7 +145,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let listed = listed(&queries, &texts, &pairs);
     let alone = ["tiny:bi", "tiny:late"].map(|spec| {
         let ranker = tiny().get_or_load_ranker(spec).unwrap();
-        let scores = ranker.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
+        let scores = ranker.score_pairs(&listed, &mut PartialScores::empty_without_file(), |_| {});
         (scores.unwrap(), ranker.inference_counts())
     });
     let models = tiny();
@@ -157,7 +157,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
 
     let folder = tempfile::tempdir().unwrap();
     let open = |it: &NeuralRanker| {
-        PartialScores::load_and_lock(folder.path(), &listed.scoring_hash(it)).unwrap()
+        PartialScores::load_and_lock(folder.path(), &listed.hash_with_ranker(it)).unwrap()
     };
     let mut drafts = [open(bi), open(late)];
     let scores = score_with_shared_encodings(&[bi, late], &listed, &mut drafts, |_| {}).unwrap();
@@ -171,10 +171,10 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
 
     // One ranker has only the first batch, the other has all, as after a crash between two records.
     drop(drafts);
-    let first = open(late).batch_scores(0).unwrap().to_vec();
+    let first = open(late).loaded_batch_scores(0).unwrap().to_vec();
     let behind = tempfile::tempdir().unwrap();
     let behind =
-        || PartialScores::load_and_lock(behind.path(), &listed.scoring_hash(late)).unwrap();
+        || PartialScores::load_and_lock(behind.path(), &listed.hash_with_ranker(late)).unwrap();
     behind().append_batch(0, &first).unwrap();
     let before = late.inference_counts();
     let again =
@@ -342,7 +342,7 @@ pub(crate) fn fixture(name: &str) -> String {
 fn only_ranker(folder: &str, spec: &str) -> (ModelRegistry, Arc<NeuralRanker>) {
     let models = ModelRegistry::new(&[fixture(folder)], Device::Cpu).unwrap();
     assert_eq!(models.ranker_specs(), [spec]);
-    assert_eq!(models.complete_spec(folder), spec);
+    assert_eq!(models.add_default_kind_to_spec(folder), spec);
     let ranker = models.get_or_load_ranker(folder).unwrap();
     (models, ranker)
 }
@@ -379,8 +379,8 @@ fn listed<'a>(
     queries: &'a [String],
     texts: &'a [String],
     pairs: &'a [(u32, u32)],
-) -> QueryDocumentPairTexts<'a> {
-    QueryDocumentPairTexts {
+) -> QueryDocumentPairsWithTexts<'a> {
+    QueryDocumentPairsWithTexts {
         queries,
         documents: texts,
         pairs,
@@ -397,7 +397,7 @@ fn score_all(
     let pairs = each_with_each(queries.len() as u32, texts.len() as u32);
     let mut steps = Vec::new();
     let listed = listed(queries, texts, &pairs);
-    let scores = ranker.score_pairs(&listed, &mut PartialScores::in_memory(), |n| steps.push(n));
+    let scores = ranker.score_pairs(&listed, &mut PartialScores::empty_without_file(), |n| steps.push(n));
     let scores = scores.unwrap();
     assert_eq!(scores.len(), pairs.len());
     for (query, scores) in queries.iter().zip(scores.chunks(texts.len())) {
@@ -428,14 +428,14 @@ fn a_long_text_is_worth_what_its_passages_are() {
             .score_documents_in_detail("where is sand", texts)
             .unwrap();
         // The same scores as in a job.
-        let listed = QueryDocumentPairTexts {
+        let listed = QueryDocumentPairsWithTexts {
             queries: &["where is sand".to_owned()],
             documents: texts,
             pairs: &(0..texts.len() as u32)
                 .map(|it| (0, it))
                 .collect::<Vec<_>>(),
         };
-        let scored = ranker.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
+        let scored = ranker.score_pairs(&listed, &mut PartialScores::empty_without_file(), |_| {});
         for (said, scored) in said.iter().zip(scored.unwrap()) {
             assert!((said.score - scored.score).abs() < 1e-6, "{spec}");
             assert_eq!(said.truncated, scored.truncated, "{spec}");

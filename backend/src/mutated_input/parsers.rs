@@ -27,7 +27,7 @@ use crate::config::RankerSpec;
 use crate::models::tests::TINY;
 use crate::pipeline::ParallelExecutor;
 use crate::store::DataFolder;
-use crate::store::instances::{self, QueryAndDocumentIds};
+use crate::store::instances::{self, CollectionExternalIds};
 use crate::store::scores::StudyScoreColumns;
 use crate::store::studies::files;
 use crate::{http, remote_ranker, store};
@@ -91,7 +91,7 @@ pub(super) const PARSERS: &[Parser] = &[
         rows(trec::topics::read_trec_topics("a", it, &mut |_| ()))
     }),
     of("text-pairs", &[PAIRS], |it| {
-        rows(document_pairs::read_document_pairs("a", it, &mut |_| ()))
+        rows(document_pairs::read_dataset_transfer_pairs("a", it, &mut |_| ()))
     }),
     of(
         "expansions",
@@ -121,7 +121,7 @@ pub(super) const PARSERS: &[Parser] = &[
         |it| layouts::tsv::read_wiki_neutrality_corpus("a", it, &mut |_| ()).is_ok(),
     ),
     of("factuality", &[FACTUALITY], |it| {
-        layouts::factuality::read_factuality_pairs("a", 42, it, &mut |_| ()).is_ok()
+        layouts::factuality::make_answer_replacement_pairs("a", 42, it, &mut |_| ()).is_ok()
     }),
     of("titles", &["1\tRiver\n2\tBank\n"], |it| {
         rows(layouts::read_document_titles("a", it, &mut |_| ()))
@@ -414,7 +414,7 @@ fn analyzes(input: &[u8]) -> bool {
 }
 
 fn reads_instances(input: &[u8]) -> bool {
-    let ids = QueryAndDocumentIds {
+    let ids = CollectionExternalIds {
         queries: SMALL.queries.iter().map(|it| it.id.as_str()).collect(),
         docs: SMALL.docs.iter().map(|it| it.id.as_str()).collect(),
     };
@@ -430,7 +430,7 @@ fn is_called(path: &Path, start: &str, end: &str) -> bool {
 
 /// Returns a file of the stored study.
 fn stored(start: &str, end: &str) -> Vec<Vec<u8>> {
-    let folder = STORED.1.study_path("small").unwrap();
+    let folder = STORED.1.study_folder("small").unwrap();
     let paths = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
     let found = paths.filter(|it| is_called(it, start, end));
     found.map(|it| fs::read(it).unwrap()).collect()
@@ -440,9 +440,9 @@ fn stored(start: &str, end: &str) -> Vec<Vec<u8>> {
 fn loads(start: &str, end: &str, input: &[u8]) -> bool {
     let home = tempfile::tempdir().unwrap();
     let folder = DataFolder::open(home.path()).unwrap();
-    let study = folder.study_path("small").unwrap();
+    let study = folder.study_folder("small").unwrap();
     fs::create_dir_all(&study).unwrap();
-    for entry in fs::read_dir(STORED.1.study_path("small").unwrap()).unwrap() {
+    for entry in fs::read_dir(STORED.1.study_folder("small").unwrap()).unwrap() {
         let from = entry.unwrap().path();
         let to = study.join(from.file_name().unwrap());
         match is_called(&from, start, end) {

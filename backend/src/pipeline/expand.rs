@@ -111,7 +111,7 @@ pub(crate) fn write_expanded_collection(
     for some in docs[draft.written.len()..].chunks(n_at_once) {
         let texts: Vec<String> = some.iter().map(Document::text_with_title).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let queries = wanted.model.generate_queries(&texts, &wanted.sampling);
+        let queries = wanted.model.generate_queries_per_document(&texts, &wanted.sampling);
         let queries = queries
             .map_err(Error::model_error_converter(wanted.name))?
             .into_iter();
@@ -360,7 +360,7 @@ mod tests {
             assert_eq!(added["_id"], old.id.as_str());
             // The queries that the model generates for the document alone.
             let alone = model
-                .generate_queries(&[&old.text_with_title()], &wanted.sampling)
+                .generate_queries_per_document(&[&old.text_with_title()], &wanted.sampling)
                 .unwrap();
             let queries = alone[0].queries.iter();
             let queries: Vec<&str> = queries.map(|it| it.text.as_str()).collect();

@@ -61,7 +61,7 @@ pub(super) fn read_study_input_files(
 }
 
 fn read_vectors(file: &str, folder: &Path) -> Result<WordVectors, Error> {
-    let path = collection_files::find_collection_file(file, folder)?;
+    let path = collection_files::resolve_input_file_path(file, folder)?;
     let (vectors, reading) =
         collection_files::read_with_progress(&path, |name, bytes, progress| {
             shared::word_vectors::read_word_vectors(name, bytes, progress)
@@ -92,7 +92,7 @@ fn tell_misfit(file: &str, run: &Run, collection: &Collection) {
 fn tools(lookups: &ManipulationLookupFiles, folder: &Path) -> Result<ManipulationWordLists, Error> {
     let mut tools = ManipulationWordLists::default();
     let read = |file: &str| {
-        let path = collection_files::find_collection_file(file, folder)?;
+        let path = collection_files::resolve_input_file_path(file, folder)?;
         let text = collection_files::read_with_progress(&path, read_decompressed_text)?;
         Ok::<_, Error>((path.display().to_string(), text))
     };
@@ -114,10 +114,10 @@ fn tools(lookups: &ManipulationLookupFiles, folder: &Path) -> Result<Manipulatio
 /// Reads the pairs of all transfer sets.
 fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferPairSet>, Error> {
     let read = |file: &shared::study::TransferSetFile| {
-        let path = collection_files::find_collection_file(&file.file, folder)?;
+        let path = collection_files::resolve_input_file_path(&file.file, folder)?;
         let (pairs, reading) =
             collection_files::read_with_progress(&path, |name, bytes, progress| {
-                shared::collection::document_pairs::read_document_pairs(name, bytes, progress)
+                shared::collection::document_pairs::read_dataset_transfer_pairs(name, bytes, progress)
             })?;
         collection_files::print_reader_warnings(&reading);
         Ok(TransferPairSet {

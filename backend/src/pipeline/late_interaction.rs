@@ -5,13 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use neural::{EncodedText, QueryOrDocumentRole, TokenSpectrumAccumulator, TokenVectorSpectrum};
+use neural::{EncodedText, QueryOrDocumentRole, TokenSpectrumAccumulator, TokenSpectralRatio};
 use rayon::prelude::*;
 use shared::collection::Collection;
 use shared::index::{DocNo, Index};
 use shared::late_interaction::{
     self, BestTokenMatch, LateInteractionAnalysis, LateInteractionCorpusStatistics,
-    LateInteractionMetadata, QueryMatchStatistics, QueryToken, QueryTokenMatches,
+    LateInteractionMetadata, QueryMatchStatistics, QueryToken, QueryTokenMatchMatrix,
 };
 use shared::text::{Analyzer, Stemmer};
 
@@ -73,11 +73,11 @@ pub(crate) fn analyze_late_interaction(
     let spectra = texts.encode(ranker, &wanted, |place, vectors| {
         read.compare(&encoded, texts.readers(place), vectors);
     })?;
-    let ratios = spectra.token_spectra(head.min_occurrences);
+    let ratios = spectra.spectral_ratios_of_frequent_tokens(head.min_occurrences);
     let ratios_before = match before {
         Some(before) => texts
             .encode(before, &wanted, |_, _| ())?
-            .token_spectra(head.min_occurrences),
+            .spectral_ratios_of_frequent_tokens(head.min_occurrences),
         None => BTreeMap::new(),
     };
 
@@ -87,7 +87,7 @@ pub(crate) fn analyze_late_interaction(
     };
     let words = super::build_index(collection, &words)?;
     let token_df = token_df(ranker, collection, &wanted)?;
-    let each: Vec<(QueryTokenMatches, QueryMatchStatistics)> = read
+    let each: Vec<(QueryTokenMatchMatrix, QueryMatchStatistics)> = read
         .matched
         .into_par_iter()
         .map(|it| {
@@ -102,12 +102,12 @@ pub(crate) fn analyze_late_interaction(
         let terms = words.query_term_statistics(word);
         terms.first().map_or(0, |it| u64::from(it.df))
     };
-    let ratio = |of: &BTreeMap<u32, TokenVectorSpectrum>, id: u32| of.get(&id).map(|it| it.ratio);
+    let ratio = |of: &BTreeMap<u32, TokenSpectralRatio>, id: u32| of.get(&id).map(|it| it.ratio);
     let known = LateInteractionCorpusStatistics {
         n_docs: collection.docs.len() as u64,
         df: &df,
         token_df: &|id| token_df.get(&id).copied().unwrap_or(0),
-        token: &|id| ranker.token_in_vocabulary(id),
+        token: &|id| ranker.id_to_token(id),
         spectrum: &|id| (spectra.n_vectors_of_token(id), ratio(&ratios, id)),
         pretrained_spectral_ratio: &|id| ratio(&ratios_before, id),
     };
@@ -200,7 +200,7 @@ impl Texts {
 
 /// The best matches found so far.
 struct Read {
-    matched: Vec<QueryTokenMatches>,
+    matched: Vec<QueryTokenMatchMatrix>,
 }
 
 impl Read {
@@ -213,11 +213,11 @@ impl Read {
         let each = queries.iter().zip(encoded).zip(pools).zip(0..);
         let matched = each.map(|(((query, encoded), pool), number): (_, u32)| {
             let (words, of_token) = words(query, encoded);
-            let tokens = encoded.token_ids().zip(of_token);
+            let tokens = encoded.vector_token_ids().zip(of_token);
             let tokens: Vec<QueryToken> = tokens
                 .map(|(id, word)| QueryToken {
                     id,
-                    token: ranker.token_in_vocabulary(id),
+                    token: ranker.id_to_token(id),
                     word_index: word,
                 })
                 .collect();
@@ -225,7 +225,7 @@ impl Read {
                 cosine: -1.0,
                 token_id: u32::MAX,
             };
-            QueryTokenMatches {
+            QueryTokenMatchMatrix {
                 query_no: number,
                 best_matches: vec![none; pool.len() * tokens.len()],
                 words,
@@ -244,10 +244,10 @@ impl Read {
 
     /// Compares a document with the queries whose pools contain it.
     fn compare(&mut self, queries: &[EncodedText], readers: &[(u32, u32)], text: &EncodedText) {
-        let ids: Vec<u32> = text.token_ids().collect();
+        let ids: Vec<u32> = text.vector_token_ids().collect();
         let each = readers.par_iter();
         let best: Vec<_> = each
-            .map(|it| queries[it.0 as usize].best_cosines(text))
+            .map(|it| queries[it.0 as usize].best_cosines_with_indices(text))
             .collect();
         for (&(query, place), best) in readers.iter().zip(best) {
             let matched = &mut self.matched[query as usize];
@@ -275,7 +275,7 @@ fn words(query: &str, encoded: &EncodedText) -> (Vec<String>, Vec<Option<u32>>) 
             .unwrap_or_default();
         !token.is_empty() && token.iter().all(|it| it.is_alphanumeric())
     };
-    let spans: Vec<(u32, u32)> = encoded.token_spans().collect();
+    let spans: Vec<(u32, u32)> = encoded.vector_token_char_spans().collect();
     let mut words: Vec<String> = Vec::new();
     let mut of_token = Vec::with_capacity(spans.len());
     let together = |a: &(u32, u32), b: &(u32, u32)| is_word(a) && is_word(b) && a.1 == b.0;

@@ -16,13 +16,13 @@ use super::ParallelExecutor;
 use crate::collection_files;
 use crate::config::RankerSpec;
 use crate::error::Error;
-use crate::models::{self, ModelRegistry, QueryDocumentPairTexts};
+use crate::models::{self, ModelRegistry, QueryDocumentPairsWithTexts};
 use crate::progress::ProgressBar;
 use crate::remote_ranker::{RemoteRanker, RequestVolume};
 use crate::store::partial_scores::PartialScores;
 
 /// The pairs to score, with their texts.
-pub(crate) struct ScoringInput<'a> {
+pub(crate) struct PairScoringInput<'a> {
     /// The queries and documents.
     pub collection: &'a Collection,
     /// The index of the whole collection.
@@ -44,7 +44,7 @@ pub(crate) struct ScoringInput<'a> {
 /// forward passes. `take` gets the scores of each ranker as soon as they are complete; it should
 /// discard the partial scores after it has stored them.
 pub(crate) fn score_with_rankers(
-    scoring: &ScoringInput<'_>,
+    scoring: &PairScoringInput<'_>,
     rankers: &[RankerSpec],
     models: &ModelRegistry,
     mut take: impl FnMut(RankerPairScores, PartialScores) -> Result<(), Error>,
@@ -81,15 +81,15 @@ pub(crate) fn score_with_rankers(
 /// Scores all pairs with a ranker. The caller should discard the partial scores after it has stored
 /// the result.
 pub(crate) fn score_with_ranker(
-    scoring: &ScoringInput<'_>,
+    scoring: &PairScoringInput<'_>,
     ranker: &RankerSpec,
     models: &ModelRegistry,
 ) -> Result<(RankerPairScores, PartialScores), Error> {
     match ranker {
         RankerSpec::Lexical(formula) => {
-            Ok((score_formula(scoring, formula)?, PartialScores::in_memory()))
+            Ok((score_formula(scoring, formula)?, PartialScores::empty_without_file()))
         }
-        RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, PartialScores::in_memory())),
+        RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, PartialScores::empty_without_file())),
         RankerSpec::Model(spec) => {
             let model = models.get_or_load_ranker(spec)?;
             score_with_model(scoring, &model)
@@ -99,7 +99,7 @@ pub(crate) fn score_with_ranker(
 }
 
 fn score_formula(
-    scoring: &ScoringInput<'_>,
+    scoring: &PairScoringInput<'_>,
     ranker: &LexicalRanker,
 ) -> Result<RankerPairScores, Error> {
     let lexical = LexicalPairScorer {
@@ -113,7 +113,7 @@ fn score_formula(
     Ok(scores.remove(0))
 }
 
-fn score_file(scoring: &ScoringInput<'_>, file: &str) -> Result<RankerPairScores, Error> {
+fn score_file(scoring: &PairScoringInput<'_>, file: &str) -> Result<RankerPairScores, Error> {
     let (name, brought) = read_score_file(file, scoring.folder)?;
     brought_scores(scoring, &name, &brought)
 }
@@ -123,7 +123,7 @@ pub(super) fn read_score_file(
     file: &str,
     folder: &Path,
 ) -> Result<(String, ImportedScores), Error> {
-    let path = collection_files::find_collection_file(file, folder)?;
+    let path = collection_files::resolve_input_file_path(file, folder)?;
     let brought = collection_files::read_with_progress(&path, |name, bytes, progress| {
         shared::collection::trec::read_imported_scores(name, bytes, progress)
     })?;
@@ -133,7 +133,7 @@ pub(super) fn read_score_file(
 
 /// Puts the scores of a file in the order of the pairs.
 fn brought_scores(
-    scoring: &ScoringInput<'_>,
+    scoring: &PairScoringInput<'_>,
     name: &str,
     brought: &ImportedScores,
 ) -> Result<RankerPairScores, Error> {
@@ -172,8 +172,8 @@ struct PairBodies {
 }
 
 impl PairBodies {
-    fn of(scoring: &ScoringInput<'_>) -> PairBodies {
-        let ScoringInput {
+    fn of(scoring: &PairScoringInput<'_>) -> PairBodies {
+        let PairScoringInput {
             collection,
             texts,
             pairs,
@@ -204,8 +204,8 @@ impl PairBodies {
         }
     }
 
-    fn listed(&self) -> QueryDocumentPairTexts<'_> {
-        QueryDocumentPairTexts {
+    fn listed(&self) -> QueryDocumentPairsWithTexts<'_> {
+        QueryDocumentPairsWithTexts {
             queries: &self.queries,
             documents: &self.bodies,
             pairs: &self.pairs,
@@ -216,7 +216,7 @@ impl PairBodies {
 /// Scores all pairs with a model. The caller should discard the partial scores after it has stored
 /// the result.
 pub(crate) fn score_with_model(
-    scoring: &ScoringInput<'_>,
+    scoring: &PairScoringInput<'_>,
     model: &models::NeuralRanker,
 ) -> Result<(RankerPairScores, PartialScores), Error> {
     let mut each = score_with_models_together(scoring, &[model])?;
@@ -226,14 +226,14 @@ pub(crate) fn score_with_model(
 /// Scores all pairs with models that encode texts in the same way; each text is encoded once. The
 /// caller should discard the partial scores after it has stored the results.
 pub(crate) fn score_with_models_together(
-    scoring: &ScoringInput<'_>,
+    scoring: &PairScoringInput<'_>,
     models: &[&models::NeuralRanker],
 ) -> Result<Vec<(RankerPairScores, PartialScores)>, Error> {
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
     let draft = |model: &&models::NeuralRanker| match scoring.partial_scores {
-        Some(folder) => PartialScores::load_and_lock(folder, &listed.scoring_hash(model)),
-        None => Ok(PartialScores::in_memory()),
+        Some(folder) => PartialScores::load_and_lock(folder, &listed.hash_with_ranker(model)),
+        None => Ok(PartialScores::empty_without_file()),
     };
     let mut drafts = models.iter().map(draft).collect::<Result<Vec<_>, _>>()?;
     let specs: Vec<&str> = models.iter().map(|it| it.about.spec.as_str()).collect();
@@ -277,7 +277,7 @@ pub(crate) fn score_with_models_together(
 /// Scores all pairs with a remote ranker, after printing the number of requests. The caller should
 /// discard the partial scores after it has stored the result.
 pub(crate) fn score_with_remote_ranker(
-    scoring: &ScoringInput<'_>,
+    scoring: &PairScoringInput<'_>,
     service: &RemoteRanker,
 ) -> Result<(RankerPairScores, PartialScores), Error> {
     let gathered = PairBodies::of(scoring);
@@ -287,7 +287,7 @@ pub(crate) fn score_with_remote_ranker(
         Some(folder) => {
             PartialScores::load_and_lock(folder, &service.hash_scoring_inputs(&listed))?
         }
-        None => PartialScores::in_memory(),
+        None => PartialScores::empty_without_file(),
     };
     let RequestVolume {
         requests,
@@ -312,7 +312,7 @@ pub(crate) fn score_with_remote_ranker(
 /// Returns the number of requests, documents and characters that scoring with a remote ranker would
 /// send.
 pub(crate) fn remote_scoring_volume(
-    scoring: &ScoringInput<'_>,
+    scoring: &PairScoringInput<'_>,
     service: &RemoteRanker,
 ) -> Result<RequestVolume, Error> {
     let gathered = PairBodies::of(scoring);
@@ -321,7 +321,7 @@ pub(crate) fn remote_scoring_volume(
         Some(folder) => {
             PartialScores::load_read_only(folder, &service.hash_scoring_inputs(&listed))?
         }
-        None => PartialScores::in_memory(),
+        None => PartialScores::empty_without_file(),
     };
     Ok(service.request_volume(&listed, &draft))
 }

@@ -13,7 +13,7 @@ use shared::study::preparation::{PreparedCollection, run_synchronously};
 use shared::study::{Study, StudyDefinition};
 
 use super::inputs::read_study_input_files;
-use super::score::{ScoringInput, read_score_file, score_with_rankers};
+use super::score::{PairScoringInput, read_score_file, score_with_rankers};
 use super::{ParallelExecutor, current_utc_date};
 use crate::config::RankerSpec;
 use crate::error::Error;
@@ -55,7 +55,7 @@ pub(crate) fn create_or_resume_study(
         finished,
     } = study;
     read_vocabularies(&mut definition)?;
-    definition.remove_unused_queries(&mut collection);
+    definition.remove_unused_collection_queries(&mut collection);
     if let Some(mut stored) = load_study_if_intact(data, &definition.name) {
         if stored.definition == definition
             && stored.software == env!("CARGO_PKG_VERSION")
@@ -112,11 +112,11 @@ fn asks_alike(stored: &Study, collection: &Collection) -> bool {
 }
 
 fn read_vocabularies(definition: &mut StudyDefinition) -> Result<(), Error> {
-    vocabulary::load_analyzer_vocabulary(&mut definition.analyzer)?;
+    vocabulary::load_vocabulary_into_analyzer(&mut definition.analyzer)?;
     let others = definition.audit.iter_mut();
     others
         .into_iter()
-        .try_for_each(vocabulary::load_analyzer_vocabulary)
+        .try_for_each(vocabulary::load_vocabulary_into_analyzer)
 }
 
 /// Creates and stores a study with its lexical rankers, then adds the other rankers one by one, so
@@ -148,7 +148,7 @@ pub(crate) fn create_study_with_lexical_rankers(
     read_vocabularies(&mut definition)?;
     let rankers = definition.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
-    definition.remove_unused_queries(&mut collection);
+    definition.remove_unused_collection_queries(&mut collection);
     definition.validate_collection(&collection)?;
     // Missing files and models are reported before the study is computed.
     for ranker in &rankers {
@@ -272,7 +272,7 @@ pub(crate) fn hash_remined_instances(
 
 /// Mines the instances of a study that has not been created. Also returns its collection, with the
 /// additional queries and documents of transfer sets.
-pub(crate) fn mine_study_instances(
+pub(crate) fn mine_instances_of_definition(
     mut definition: StudyDefinition,
     collection: Collection,
     folder: &Path,
@@ -286,7 +286,7 @@ fn mine_defined(
     mut collection: Collection,
     folder: &Path,
 ) -> Result<(MiningResult, Collection), Error> {
-    definition.remove_unused_queries(&mut collection);
+    definition.remove_unused_collection_queries(&mut collection);
     let files = read_study_input_files(definition, &collection, folder)?;
     let mut cores = ParallelExecutor::default();
     let prepared = PreparedCollection::prepare_for_study(definition, collection, files, &mut cores);
@@ -303,7 +303,7 @@ pub(crate) fn compute_missing_scores(
     data: &DataFolder,
     models: &ModelRegistry,
 ) -> Result<usize, Error> {
-    let drafts = data.study_path(&study.definition.name)?;
+    let drafts = data.study_folder(&study.definition.name)?;
     let mut missing = Vec::new();
     let mut order = Vec::new();
     for spec in &study.definition.rankers {
@@ -332,12 +332,12 @@ pub(crate) fn compute_missing_scores(
         let index = Index::build(&study.definition.analyzer, [])?;
         let texts = study.study_docs.clone();
         let pairs = study.pairs.clone();
-        let scoring = ScoringInput {
+        let scoring = PairScoringInput {
             collection: &collection,
             index: &index,
             texts: &texts,
             pairs: &pairs,
-            stability_sample: rescoring::sample_pairs_to_rescore(&pairs, &study.instances),
+            stability_sample: rescoring::select_pairs_to_rescore(&pairs, &study.instances),
             folder,
             partial_scores: Some(&drafts),
         };

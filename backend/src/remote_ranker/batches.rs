@@ -10,7 +10,7 @@ use shared::api::rerank::{CohereRerankRequest, RerankDocument, RerankRequest};
 use super::client::RemoteRankerClient;
 use super::{RemoteRanker, RequestedScoreKind, RerankProtocol};
 use crate::error::Error;
-use crate::models::{PairScore, QueryDocumentPairTexts};
+use crate::models::{PairScore, QueryDocumentPairsWithTexts};
 use crate::store::partial_scores::PartialScores;
 
 /// The total amount of data to send, for which some services charge.
@@ -36,7 +36,7 @@ impl RemoteRanker {
     /// requests whose scores are already stored. Nothing is sent.
     pub(crate) fn request_volume(
         &self,
-        listed: &QueryDocumentPairTexts<'_>,
+        listed: &QueryDocumentPairsWithTexts<'_>,
         draft: &PartialScores,
     ) -> RequestVolume {
         let characters = |text: &String| text.chars().count() as u64;
@@ -62,7 +62,7 @@ impl RemoteRanker {
     /// Returns the SHA-256, in hex, of everything that determines the scores. The number of
     /// documents per request is not part of it, so that stored scores remain valid if it is
     /// changed.
-    pub(crate) fn hash_scoring_inputs(&self, listed: &QueryDocumentPairTexts<'_>) -> String {
+    pub(crate) fn hash_scoring_inputs(&self, listed: &QueryDocumentPairsWithTexts<'_>) -> String {
         listed.hash_with_settings(&[env!("CARGO_PKG_VERSION"), &self.ranker_info().fingerprint])
     }
 
@@ -70,7 +70,7 @@ impl RemoteRanker {
     /// pairs after each request. The order of the responses does not matter.
     pub(crate) fn score_pairs(
         &self,
-        listed: &QueryDocumentPairTexts<'_>,
+        listed: &QueryDocumentPairsWithTexts<'_>,
         draft: &mut PartialScores,
         mut done: impl FnMut(usize),
     ) -> Result<Vec<PairScore>, Error> {
@@ -155,7 +155,7 @@ impl RemoteRanker {
     /// Groups the `wanted` pairs into requests.
     pub(super) fn group_into_requests(
         &self,
-        listed: &QueryDocumentPairTexts<'_>,
+        listed: &QueryDocumentPairsWithTexts<'_>,
         wanted: &[u32],
     ) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = Vec::new();
@@ -185,7 +185,7 @@ impl RemoteRanker {
     fn ask(
         &self,
         caller: &RemoteRankerClient<'_>,
-        listed: &QueryDocumentPairTexts<'_>,
+        listed: &QueryDocumentPairsWithTexts<'_>,
         batch: &[u32],
         given_up: &dyn Fn() -> bool,
     ) -> Result<Vec<PairScore>, String> {
@@ -236,9 +236,9 @@ impl RemoteRanker {
 
 /// Returns the stored score of each pair. Scores of unknown pairs and scores that are not finite
 /// are ignored.
-fn known(listed: &QueryDocumentPairTexts<'_>, draft: &PartialScores) -> Vec<Option<PairScore>> {
+fn known(listed: &QueryDocumentPairsWithTexts<'_>, draft: &PartialScores) -> Vec<Option<PairScore>> {
     let mut known = vec![None; listed.pairs.len()];
-    for it in draft.scores().filter(|it| it.score.is_finite()) {
+    for it in draft.loaded_scores().filter(|it| it.score.is_finite()) {
         if let Some(place) = known.get_mut(it.pair as usize) {
             *place = Some(*it);
         }

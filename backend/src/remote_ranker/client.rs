@@ -49,7 +49,7 @@ impl<'a> RemoteRankerClient<'a> {
             Ok(_) | Err(std::env::VarError::NotPresent) => None,
             Err(std::env::VarError::NotUnicode(_)) => return Err(no_key()),
         };
-        if key.is_some() && service.is_unencrypted() && !service.is_loopback() {
+        if key.is_some() && service.uses_plain_http() && !service.is_loopback() {
             eprintln!(
                 "warning: the key of {API_KEY_VARIABLE} goes to {} unencrypted; take https where \
                  there is one",

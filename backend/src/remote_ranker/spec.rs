@@ -100,7 +100,7 @@ impl RemoteRanker {
     }
 
     /// Returns whether the connection is not encrypted.
-    pub(super) fn is_unencrypted(&self) -> bool {
+    pub(super) fn uses_plain_http(&self) -> bool {
         self.url.starts_with("http://")
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::models::{PairScore, QueryDocumentPairTexts};
+use crate::models::{PairScore, QueryDocumentPairsWithTexts};
 use crate::store::partial_scores::PartialScores;
 
 fn service(spec: &str) -> RemoteRanker {
@@ -18,7 +18,7 @@ fn service(spec: &str) -> RemoteRanker {
 /// Returns the scores of all pairs, with the partial scores in `folder`.
 fn scores_with(
     it: &RemoteRanker,
-    listed: &QueryDocumentPairTexts<'_>,
+    listed: &QueryDocumentPairsWithTexts<'_>,
     folder: &Path,
 ) -> Vec<(u32, f64)> {
     let mut draft = PartialScores::load_and_lock(folder, &it.hash_scoring_inputs(listed)).unwrap();
@@ -148,11 +148,11 @@ fn what_is_wrong_with_an_address_is_told_without_its_secrets() {
 }
 
 /// Returns two queries and documents of 2, 4, 6 and 8 bytes.
-fn listed() -> QueryDocumentPairTexts<'static> {
+fn listed() -> QueryDocumentPairsWithTexts<'static> {
     static QUERIES: LazyLock<[String; 2]> = LazyLock::new(|| ["q", "other"].map(str::to_owned));
     static TEXTS: LazyLock<[String; 4]> =
         LazyLock::new(|| [2, 4, 6, 8].map(|it| "é".repeat(it / 2)));
-    QueryDocumentPairTexts {
+    QueryDocumentPairsWithTexts {
         queries: &QUERIES[..],
         documents: &TEXTS[..],
         pairs: &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 3)],
@@ -174,7 +174,7 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
         it.group_into_requests(&listed, &all),
         [0..2, 2..3, 3..4, 4..5]
     );
-    let cost = it.request_volume(&listed, &PartialScores::in_memory());
+    let cost = it.request_volume(&listed, &PartialScores::empty_without_file());
     let expected = RequestVolume {
         requests: 4,
         texts: 5,
@@ -420,7 +420,7 @@ fn whoever_waits_ends_when_another_is_refused() {
     ]);
     let since = std::time::Instant::now();
     let asked = service(&format!("{address}?at_once=2"));
-    let error = asked.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
+    let error = asked.score_pairs(&listed, &mut PartialScores::empty_without_file(), |_| {});
     let error = error.unwrap_err().to_string();
     assert!(
         error.contains("(401)") && error.contains(API_KEY_VARIABLE),
@@ -429,7 +429,7 @@ fn whoever_waits_ends_when_another_is_refused() {
     // The second request may start only after 1000 s.
     let (address, _) = peer(vec![(401, "", "no key".to_owned())]);
     let asked = service(&format!("{address}?at_once=2&per_s=0.001"));
-    let error = asked.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
+    let error = asked.score_pairs(&listed, &mut PartialScores::empty_without_file(), |_| {});
     assert!(error.unwrap_err().to_string().contains("(401)"));
     assert!(since.elapsed().as_secs() < 20, "{:?}", since.elapsed());
 }
@@ -441,7 +441,7 @@ fn requests_begin_no_faster_than_they_may() {
     let it = service(&format!("{address}?texts=1&per_s=10&at_once=3"));
     let since = std::time::Instant::now();
     let scores = it
-        .score_pairs(&listed, &mut PartialScores::in_memory(), |_| {})
+        .score_pairs(&listed, &mut PartialScores::empty_without_file(), |_| {})
         .unwrap();
     assert_eq!(scores.len(), 5);
     // The first request starts at once, each further one 0.1 s later.

@@ -176,7 +176,7 @@ impl Database {
     }
 
     /// Updates the definition, the status and the visibility of the results of a task.
-    pub(crate) async fn update_annotation_task(
+    pub(crate) async fn update_annotation_task_row(
         &self,
         changed: &AnnotationTaskRow,
     ) -> Result<(), Error> {

@@ -81,23 +81,23 @@ pub(crate) fn write_backup(
     let head = serde_json::to_vec(&head).expect("a head has no maps");
     let mut size = BackupCounts::default();
     write_atomically_with_mode(path, OWNER_ALONE, WAY_OUT, |file| {
-        let mut out = ArchiveWriter::new(BufWriter::new(file));
+        let mut out = ArchiveWriter::from_writer(BufWriter::new(file));
         out.add_member(HEAD, head.len() as u64, &*head)?;
         for mut table in rows.tables {
             let n_bytes = table.file.stream_position()?;
             table.file.rewind()?;
             out.add_member(
-                &tables::archive_member_name(table.name),
+                &tables::table_archive_member_name(table.name),
                 n_bytes,
                 table.file,
             )?;
             size.n_rows += table.n_rows;
         }
-        files::for_each_backup_file(&folder.root, |name, n_bytes, file| {
+        files::for_each_data_folder_file(&folder.root, |name, n_bytes, file| {
             size.n_files += 1;
             out.add_member(&format!("files/{name}"), n_bytes, file)
         })?;
-        out.finish()?.flush()
+        out.write_checksums_and_finish()?.flush()
     })?;
     Ok(size)
 }
@@ -188,7 +188,7 @@ impl Unpacked<'_> {
                 )
                 .into());
             }
-            let member = tables::archive_member_name(table.name);
+            let member = tables::table_archive_member_name(table.name);
             let missing =
                 |_| archive::damaged_backup_error(self.backup, &format!("it has no {member}"));
             let lines = File::open(self.at.join(&member)).map_err(missing)?;

@@ -22,7 +22,7 @@ const REPLACED: &str = ".tmp-replaced-";
 
 /// Removes incomplete files if no other process has the folder open. Returns the shared lock, or
 /// `None` if folders cannot be locked.
-pub(super) fn remove_incomplete_files(root: &Path) -> Option<File> {
+pub(super) fn clean_and_lock_folder(root: &Path) -> Option<File> {
     let lock = File::open(root).ok()?;
     if lock.try_lock().is_ok() {
         if let Err(error) = clean(root) {

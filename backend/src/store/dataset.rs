@@ -15,7 +15,7 @@ use shared::study::Study;
 use shared::study::controls::StudyPageControls;
 
 use crate::error::Error;
-use crate::store::studies::files::{external_ids, instance_file_metadata};
+use crate::store::studies::files::{collection_external_ids, instance_file_metadata};
 use crate::store::{instances, parquet_columns, write_atomically};
 
 const WAY_OUT: &str = "make room, or choose another folder";
@@ -45,7 +45,7 @@ pub(crate) fn export_study_dataset(
     instances::write_instance_file(
         &path,
         &mined,
-        &external_ids(study),
+        &collection_external_ids(study),
         &instance_file_metadata(study),
     )?;
     write_atomically(&folder.join("scores.parquet"), WAY_OUT, |file| {
@@ -115,7 +115,7 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
     for scores in &study.scores {
         let pairs = study.pairs.iter().enumerate();
         let known: Vec<(usize, usize, u32, f64)> = pairs
-            .filter_map(|(at, (query, text))| Some((at, query, text, scores.get(at)?)))
+            .filter_map(|(at, (query, text))| Some((at, query, text, scores.score_at_position(at)?)))
             .collect();
         if known.is_empty() {
             continue;

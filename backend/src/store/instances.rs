@@ -61,7 +61,7 @@ const COLUMNS: [&str; 7] = [
 ];
 
 /// The external ids of queries and documents, by number.
-pub(crate) struct QueryAndDocumentIds<'a> {
+pub(crate) struct CollectionExternalIds<'a> {
     /// The ids of the queries.
     pub queries: Vec<&'a str>,
     /// The ids of the documents.
@@ -72,13 +72,13 @@ pub(crate) struct QueryAndDocumentIds<'a> {
 pub(crate) fn write_instance_file(
     path: &Path,
     mined: &MiningResult,
-    ids: &QueryAndDocumentIds<'_>,
+    ids: &CollectionExternalIds<'_>,
     origin: &InstanceFileMetadata,
 ) -> Result<(), Error> {
     let asked = mined.instances.iter().map(|it| (it.probe, it.variant));
-    let mut writer = InstanceFileWriter::new(path, asked)?;
-    writer.add_query_instances(mined, &ids.queries, &ids.docs)?;
-    writer.finish(path, origin)
+    let mut writer = InstanceFileWriter::with_temporary_parts(path, asked)?;
+    writer.add_instances_of_queries(mined, &ids.queries, &ids.docs)?;
+    writer.write_file_from_parts(path, origin)
 }
 
 const WAY_OUT: &str = "make room, or choose another file";
@@ -100,7 +100,7 @@ struct Part {
 
 impl InstanceFileWriter {
     /// Creates a writer for a file at `path`.
-    pub(crate) fn new(
+    pub(crate) fn with_temporary_parts(
         path: &Path,
         asked: impl Iterator<Item = (Probe, AxiomVariant)>,
     ) -> Result<InstanceFileWriter, Error> {
@@ -121,7 +121,7 @@ impl InstanceFileWriter {
     }
 
     /// Adds the instances of the next queries, in the order of axioms and variants.
-    pub(crate) fn add_query_instances(
+    pub(crate) fn add_instances_of_queries(
         &mut self,
         mined: &MiningResult,
         queries: &[&str],
@@ -143,7 +143,7 @@ impl InstanceFileWriter {
     }
 
     /// Writes the whole file. It appears complete or not at all.
-    pub(crate) fn finish(self, path: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
+    pub(crate) fn write_file_from_parts(self, path: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
         write_atomically(path, WAY_OUT, |file| {
             let origin = serde_json::to_string(origin).expect("an origin has no maps");
             let mut writer = parquet_columns::create_parquet_writer(file, SCHEMA)?;
@@ -207,8 +207,8 @@ fn write_groups(
             };
             let values: Vec<ByteArray> = match at {
                 0 => vec![instances.probe.slug().as_ref().into(); rows.len()],
-                1 => vec![instances.variant.name().into(); rows.len()],
-                2 => vec![instances.claim.name().into(); rows.len()],
+                1 => vec![instances.variant.slug().into(); rows.len()],
+                2 => vec![instances.claim.slug().into(); rows.len()],
                 3 => rows
                     .clone()
                     .map(|it| query_ids[query_of[it] as usize].clone())
@@ -234,7 +234,7 @@ fn write_groups(
 /// empty.
 pub(crate) fn read_instance_file(
     path: &Path,
-    ids: &QueryAndDocumentIds<'_>,
+    ids: &CollectionExternalIds<'_>,
 ) -> Result<(MiningResult, InstanceFileMetadata), Error> {
     InstanceFileReader::open(path, ids)?.read_all_groups(ids)
 }
@@ -268,7 +268,7 @@ impl InstanceFileReader {
     /// Opens an instance file with the ids of the collection that it was mined from.
     pub(crate) fn open(
         path: &Path,
-        ids: &QueryAndDocumentIds<'_>,
+        ids: &CollectionExternalIds<'_>,
     ) -> Result<InstanceFileReader, Error> {
         let damaged = |reason: String| Error::CorruptData {
             what: path.display().to_string(),
@@ -278,7 +278,7 @@ impl InstanceFileReader {
             path,
             "check the path and its rights",
         ))?;
-        let reader = parquet_columns::open_parquet_file(file)
+        let reader = parquet_columns::open_contiguous_parquet_file(file)
             .map_err(|it| damaged(format!("{it}; is it a file that `axioscope mine` wrote?")))?;
         let metadata = reader.metadata().file_metadata().key_value_metadata();
         let origin = metadata.into_iter().flatten().find(|it| it.key == KEY);
@@ -334,7 +334,7 @@ impl InstanceFileReader {
     /// Reads all groups. `ids` must be those of [`InstanceFileReader::open`].
     pub(crate) fn read_all_groups(
         self,
-        ids: &QueryAndDocumentIds<'_>,
+        ids: &CollectionExternalIds<'_>,
     ) -> Result<(MiningResult, InstanceFileMetadata), Error> {
         let mut texts: Vec<StudyDocument> = Vec::new();
         self.for_each_row_group(|group| {
@@ -374,7 +374,7 @@ impl InstanceFileReader {
         let asked = mined.instances.iter().map(|it| (it.probe, it.variant));
         let mut hashing = InstanceHasher::new(asked);
         let queries = &ids.queries[..origin.n_queries];
-        hashing.add_queries(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
+        hashing.add_query_instances(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
         self.verify_instance_hash(hashing)?;
         Ok((mined, self.origin))
     }
@@ -421,7 +421,7 @@ impl InstanceFileReader {
         let probe = one(&columns[0]).ok_or_else(mixed)?;
         let mode = one(&columns[1]).ok_or_else(mixed)?;
         let mut found = self.origin.n_before_cap.iter();
-        let place = found.position(|it| it.0.slug() == probe && it.1.name() == mode);
+        let place = found.position(|it| it.0.slug() == probe && it.1.slug() == mode);
         let place = place.ok_or_else(|| {
             self.damaged(format!(
                 "it does not say that there are instances of {} {}",

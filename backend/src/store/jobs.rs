@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::models::PairScore;
-use crate::store::scores::RankerScoreColumns;
+use crate::store::scores::RankerScoresByTextHash;
 use crate::store::{Database, may_be_stored, places};
 use shared::api::{Job, JobState};
 use shared::error::Error as Wrong;
@@ -34,7 +34,7 @@ pub(crate) struct NewScoringJob {
 
 /// The input of a job that a worker needs.
 #[derive(Debug)]
-pub(crate) struct ScoringJobInput {
+pub(crate) struct ScoringJobWithoutDocuments {
     pub ranker: RankerInfo,
     pub token_budget: u32,
     pub n_threads: u32,
@@ -44,7 +44,7 @@ pub(crate) struct ScoringJobInput {
 
 /// The next batch of a job.
 #[derive(Debug)]
-pub(crate) struct ScoringJobBatch {
+pub(crate) struct JobDocumentBatch {
     pub number: i64,
     /// Index and text of each document, in the planned order.
     pub texts: Vec<(u32, String)>,
@@ -70,7 +70,7 @@ row! {
 
 impl Database {
     /// Creates a job with its batches in one transaction.
-    pub(crate) async fn add_job(&self, job: &NewScoringJob) -> Result<(), Error> {
+    pub(crate) async fn add_job_with_batches(&self, job: &NewScoringJob) -> Result<(), Error> {
         self.insert_ranker_if_absent(&job.ranker).await?;
         let mut transaction = self.begin().await?;
         let failed = |it| self.failed(it);
@@ -211,7 +211,7 @@ impl Database {
     }
 
     /// Returns the input of a job for a worker.
-    pub(crate) async fn job_input(&self, id: &str) -> Result<ScoringJobInput, Error> {
+    pub(crate) async fn job_without_documents(&self, id: &str) -> Result<ScoringJobWithoutDocuments, Error> {
         let failed = |it| self.failed(it);
         let (number, token_budget, n_threads, pairs): (i64, i64, i64, Vec<u8>) =
             sqlx::query_as("SELECT number, token_budget, n_threads, pairs FROM jobs WHERE id = $1")
@@ -231,7 +231,7 @@ impl Database {
             .iter()
             .map(|&[a, b]| (a, b))
             .collect();
-        Ok(ScoringJobInput {
+        Ok(ScoringJobWithoutDocuments {
             ranker: self.job(id).await?.ranker,
             token_budget: token_budget as u32,
             n_threads: n_threads as u32,
@@ -245,7 +245,7 @@ impl Database {
         &self,
         id: &str,
         after: Option<i64>,
-    ) -> Result<Option<ScoringJobBatch>, Error> {
+    ) -> Result<Option<JobDocumentBatch>, Error> {
         let failed = |it| self.failed(it);
         let found: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(
             "SELECT job, batch, texts FROM job_batches
@@ -272,7 +272,7 @@ impl Database {
                     .map_err(failed)?;
             texts.push((place, text));
         }
-        Ok(Some(ScoringJobBatch { number, texts }))
+        Ok(Some(JobDocumentBatch { number, texts }))
     }
 
     /// Stores the scores of a batch and marks it as done. If it was done before, nothing is
@@ -333,7 +333,7 @@ impl Database {
     }
 
     /// Returns the scores that a job has computed so far, in the order of its pairs.
-    pub(crate) async fn job_scores(&self, id: &str) -> Result<Vec<PairScore>, Error> {
+    pub(crate) async fn job_scores_so_far(&self, id: &str) -> Result<Vec<PairScore>, Error> {
         let rows: Vec<(i64, f64, i64)> = sqlx::query_as(
             "SELECT pair, score, truncated FROM job_scores
              WHERE job = (SELECT number FROM jobs WHERE id = $1) ORDER BY pair",
@@ -351,8 +351,8 @@ impl Database {
     }
 
     /// Returns the scores of a job in the columns of the score store.
-    pub(crate) async fn job_score_columns(&self, id: &str) -> Result<RankerScoreColumns, Error> {
-        let work = self.job_input(id).await?;
+    pub(crate) async fn job_scores_by_text_hash(&self, id: &str) -> Result<RankerScoresByTextHash, Error> {
+        let work = self.job_without_documents(id).await?;
         let hashes = |texts: &[String]| -> Vec<String> {
             texts
                 .iter()
@@ -368,8 +368,8 @@ impl Database {
         .await
         .map_err(|it| self.failed(it))?;
         let (query_hashes, text_hashes) = (hashes(&work.queries), hashes(&texts));
-        let mut columns = RankerScoreColumns::default();
-        for it in self.job_scores(id).await? {
+        let mut columns = RankerScoresByTextHash::default();
+        for it in self.job_scores_so_far(id).await? {
             let (query, text) = work.pairs[it.pair as usize];
             columns
                 .query_hashes
@@ -382,7 +382,7 @@ impl Database {
     }
 
     /// Returns some of the documents of a job that is not done.
-    pub(crate) async fn job_documents(
+    pub(crate) async fn job_documents_at_indices(
         &self,
         id: &str,
         places: &[u32],
@@ -422,7 +422,7 @@ impl Database {
 
     /// Marks a running job as done and deletes its texts. All batches must be done and the scores
     /// must be in the score store. Other jobs, such as canceled ones, are left unchanged.
-    pub(crate) async fn finish_job(
+    pub(crate) async fn finish_job_and_delete_texts(
         &self,
         id: &str,
         certificate: Option<&RescoringRecord>,

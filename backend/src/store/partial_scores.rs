@@ -30,7 +30,7 @@ pub(crate) struct PartialScores {
 
 impl PartialScores {
     /// Creates an empty set of partial scores that is not saved to a file.
-    pub(crate) fn in_memory() -> PartialScores {
+    pub(crate) fn empty_without_file() -> PartialScores {
         PartialScores {
             done: BTreeMap::new(),
             file: None,
@@ -108,12 +108,12 @@ impl PartialScores {
     }
 
     /// Returns the scores of a batch that was loaded from the file.
-    pub(crate) fn batch_scores(&self, number: u32) -> Option<&[PairScore]> {
+    pub(crate) fn loaded_batch_scores(&self, number: u32) -> Option<&[PairScore]> {
         self.done.get(&number).map(Vec::as_slice)
     }
 
     /// Returns the scores of all batches that were loaded from the file.
-    pub(crate) fn scores(&self) -> impl Iterator<Item = &PairScore> {
+    pub(crate) fn loaded_scores(&self) -> impl Iterator<Item = &PairScore> {
         self.done.values().flatten()
     }
 
@@ -238,8 +238,8 @@ mod tests {
         for cut in whole.len() / 2 + 1..whole.len() {
             std::fs::write(&path, &whole[..cut]).unwrap();
             let mut draft = open();
-            assert_eq!(draft.batch_scores(0), Some(scores(0).as_slice()));
-            assert_eq!(draft.batch_scores(1), None, "{cut}");
+            assert_eq!(draft.loaded_batch_scores(0), Some(scores(0).as_slice()));
+            assert_eq!(draft.loaded_batch_scores(1), None, "{cut}");
             draft.append_batch(1, &scores(3)).unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), whole);
         }
@@ -247,8 +247,8 @@ mod tests {
         let mut damaged = whole.clone();
         damaged[10] ^= 1;
         std::fs::write(&path, damaged).unwrap();
-        assert_eq!(open().batch_scores(0), None);
-        assert_eq!(open().batch_scores(1), None);
+        assert_eq!(open().loaded_batch_scores(0), None);
+        assert_eq!(open().loaded_batch_scores(1), None);
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let hash = "b".repeat(64);
         let glance = || PartialScores::load_read_only(folder.path(), &hash).unwrap();
-        assert_eq!(glance().batch_scores(0), None);
+        assert_eq!(glance().loaded_batch_scores(0), None);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
         let mut draft = PartialScores::load_and_lock(folder.path(), &hash).unwrap();
@@ -274,8 +274,8 @@ mod tests {
         draft.file.as_mut().unwrap().1.write_all(torn).unwrap();
         let n_bytes = || std::fs::metadata(&path).unwrap().len();
         let before = n_bytes();
-        assert_eq!(glance().batch_scores(0), Some(scores(0).as_slice()));
-        assert_eq!(glance().batch_scores(1), None);
+        assert_eq!(glance().loaded_batch_scores(0), Some(scores(0).as_slice()));
+        assert_eq!(glance().loaded_batch_scores(1), None);
         glance().delete_file().unwrap();
         assert_eq!(n_bytes(), before);
 
@@ -283,7 +283,7 @@ mod tests {
         assert!(path.exists(), "it is being written");
         drop(draft);
         let again = PartialScores::load_and_lock(folder.path(), &hash).unwrap();
-        assert_eq!(again.batch_scores(0), Some(scores(0).as_slice()));
+        assert_eq!(again.loaded_batch_scores(0), Some(scores(0).as_slice()));
         // The file may have been removed by hand.
         std::fs::remove_file(&path).unwrap();
         again.delete_file().unwrap();

@@ -18,7 +18,7 @@ use crate::store::{Database, parquet_columns, write_atomically};
 
 /// Scores of a ranker, as columns.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct RankerScoreColumns {
+pub(crate) struct RankerScoresByTextHash {
     /// [`shared::collection::text_hash`] of the query.
     pub query_hashes: Vec<String>,
     /// [`shared::collection::text_hash`] of the document.
@@ -29,7 +29,7 @@ pub(crate) struct RankerScoreColumns {
     pub truncated: Vec<bool>,
 }
 
-impl RankerScoreColumns {
+impl RankerScoresByTextHash {
     /// Writes a file of the score store, and creates its folder if necessary.
     pub(crate) fn write_parquet_file(&self, path: &Path) -> Result<(), Error> {
         let way_out = "make room, or take another data folder";
@@ -92,7 +92,7 @@ impl StudyScoreColumns {
     }
 
     /// Returns the scores of one ranker by pair, and the indices of the truncated pairs.
-    pub(crate) fn scores_of_ranker(
+    pub(crate) fn ranker_scores_and_truncated_pairs(
         &self,
         ranker: u32,
         n_pairs: usize,
@@ -158,7 +158,7 @@ impl StudyScoreColumns {
 }
 
 fn read_columns(file: fs::File) -> Result<StudyScoreColumns, ParquetError> {
-    let reader = parquet_columns::open_parquet_file(file)?;
+    let reader = parquet_columns::open_contiguous_parquet_file(file)?;
     let mut columns = StudyScoreColumns::default();
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;

@@ -20,7 +20,7 @@ impl SecretToken {
     }
 
     /// Wraps a token as received from a client, without checking it.
-    pub(crate) fn from_text(token: &str) -> SecretToken {
+    pub(crate) fn from_unchecked_text(token: &str) -> SecretToken {
         SecretToken(token.to_owned())
     }
 

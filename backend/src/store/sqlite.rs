@@ -41,7 +41,7 @@ pub(super) fn sqlite_connection_options(file: &Path) -> sqlx::Result<AnyConnectO
 
 /// Returns an error if the file has lost its contents, and restricts access to its owner: it
 /// contains names and the hashes of tokens and passwords.
-pub(super) fn check_database_file(file: &Path) -> Result<(), Error> {
+pub(super) fn check_and_protect_database_file(file: &Path) -> Result<(), Error> {
     let metadata = fs::metadata(file).map_err(Error::io_error_converter(file, RIGHTS))?;
     if metadata.len() == 0 && has_studies(file.parent().unwrap_or(Path::new("."))) {
         return Err(Error::CorruptData {

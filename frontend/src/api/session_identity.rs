@@ -15,7 +15,7 @@ use shared::api::people::{
 
 /// The parts of [`shared::api::people::SessionResponse`] that requests depend on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub(crate) struct SessionIdentity {
+pub(crate) struct SessionPersonAndCsrfToken {
     person: Option<SessionPerson>,
     /// Sent with each POST; none without a session.
     pub(crate) csrf_token: Option<String>,
@@ -28,7 +28,7 @@ struct SessionPerson {
 
 /// How the session has changed when a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SessionChange {
+pub(crate) enum SessionChangeOnRefusal {
     /// Nothing has changed, so the request itself was refused.
     Unchanged,
     /// The token was that of an earlier session, so the request can be sent once more.
@@ -37,35 +37,35 @@ pub(crate) enum SessionChange {
     SessionReplaced,
 }
 
-impl SessionIdentity {
+impl SessionPersonAndCsrfToken {
     /// Returns how the session has changed from this identity to `now`.
-    pub(crate) fn detect_session_change(&self, now: &SessionIdentity) -> SessionChange {
+    pub(crate) fn detect_session_change(&self, now: &SessionPersonAndCsrfToken) -> SessionChangeOnRefusal {
         if self.person.is_some() && self.person != now.person {
-            SessionChange::SessionReplaced
+            SessionChangeOnRefusal::SessionReplaced
         } else if self.csrf_token == now.csrf_token {
-            SessionChange::Unchanged
+            SessionChangeOnRefusal::Unchanged
         } else {
-            SessionChange::TokenRenewed
+            SessionChangeOnRefusal::TokenRenewed
         }
     }
 }
 
 thread_local! {
-    static IDENTITY: RefCell<Option<SessionIdentity>> = const { RefCell::new(None) };
+    static IDENTITY: RefCell<Option<SessionPersonAndCsrfToken>> = const { RefCell::new(None) };
 }
 
 /// Returns the identity that was cached last; none before the first one.
-pub(crate) fn cached_session_identity() -> Option<SessionIdentity> {
+pub(crate) fn cached_person_and_csrf_token() -> Option<SessionPersonAndCsrfToken> {
     IDENTITY.with_borrow(Clone::clone)
 }
 
 /// Caches an identity for later requests.
-pub(crate) fn cache_session_identity(known: SessionIdentity) {
+pub(crate) fn cache_person_and_csrf_token(known: SessionPersonAndCsrfToken) {
     IDENTITY.set(Some(known));
 }
 
 /// Caches the identity in a reply and returns true if the reply contains one.
-pub(crate) fn cache_identity_from_reply(path: &str, reply: &str) -> bool {
+pub(crate) fn cache_csrf_token_from_reply(path: &str, reply: &str) -> bool {
     let tells = [
         GetSessionRequest::PATH,
         AcceptInvitationRequest::PATH,
@@ -79,7 +79,7 @@ pub(crate) fn cache_identity_from_reply(path: &str, reply: &str) -> bool {
     }
     match serde_json::from_str(reply) {
         Ok(known) => {
-            cache_session_identity(known);
+            cache_person_and_csrf_token(known);
             true
         }
         Err(_) => false,
@@ -90,8 +90,8 @@ pub(crate) fn cache_identity_from_reply(path: &str, reply: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn cached_identity(person: Option<u32>, csrf_token: Option<&str>) -> SessionIdentity {
-        SessionIdentity {
+    fn cached_identity(person: Option<u32>, csrf_token: Option<&str>) -> SessionPersonAndCsrfToken {
+        SessionPersonAndCsrfToken {
             person: person.map(|id| SessionPerson { id: PersonId(id) }),
             csrf_token: csrf_token.map(str::to_owned),
         }
@@ -102,24 +102,24 @@ mod tests {
         let mine = cached_identity(Some(1), Some("a"));
         assert_eq!(
             mine.detect_session_change(&cached_identity(Some(1), Some("a"))),
-            SessionChange::Unchanged
+            SessionChangeOnRefusal::Unchanged
         );
         assert_eq!(
             mine.detect_session_change(&cached_identity(Some(1), Some("b"))),
-            SessionChange::TokenRenewed
+            SessionChangeOnRefusal::TokenRenewed
         );
         assert_eq!(
             mine.detect_session_change(&cached_identity(Some(2), Some("b"))),
-            SessionChange::SessionReplaced
+            SessionChangeOnRefusal::SessionReplaced
         );
         assert_eq!(
             mine.detect_session_change(&cached_identity(None, None)),
-            SessionChange::SessionReplaced
+            SessionChangeOnRefusal::SessionReplaced
         );
         let visitor = cached_identity(None, None);
         assert_eq!(
             visitor.detect_session_change(&cached_identity(Some(2), Some("b"))),
-            SessionChange::TokenRenewed
+            SessionChangeOnRefusal::TokenRenewed
         );
     }
 
@@ -127,10 +127,10 @@ mod tests {
     fn who_is_heard_from_what_says_so() {
         let reply = r#"{"role":"annotator","person":{"id":3,"name":"Ada","has_password":false},
                         "csrf_token":"x"}"#;
-        assert!(!cache_identity_from_reply("/api/studies", reply));
-        assert!(cache_identity_from_reply(GetSessionRequest::PATH, reply));
+        assert!(!cache_csrf_token_from_reply("/api/studies", reply));
+        assert!(cache_csrf_token_from_reply(GetSessionRequest::PATH, reply));
         assert_eq!(
-            super::cached_session_identity(),
+            super::cached_person_and_csrf_token(),
             Some(cached_identity(Some(3), Some("x")))
         );
     }

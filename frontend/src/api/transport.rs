@@ -22,7 +22,7 @@ use shared::api::{
 use wasm_bindgen::prelude::{Closure, JsCast, JsValue};
 use web_sys::{EventSource, MessageEvent};
 
-use super::session_identity::{self, SessionChange, SessionIdentity};
+use super::session_identity::{self, SessionChangeOnRefusal, SessionPersonAndCsrfToken};
 use super::{
     NO_SERVER, NO_SESSION, OutgoingRequest, RequestError, network_error, operator_token,
     parse_reply_json, to_json, worker,
@@ -50,7 +50,7 @@ pub(crate) async fn send_to_server_or_worker(
 }
 
 /// Creates a job that scores the pairs of the local study.
-pub(crate) async fn create_scoring_job(ranker: String, title: String) -> Result<Job, RequestError> {
+pub(crate) async fn create_job_for_local_study(ranker: String, title: String) -> Result<Job, RequestError> {
     let ask = WorkerRequest::BuildJob {
         model: ranker,
         title,
@@ -64,7 +64,7 @@ pub(crate) async fn create_scoring_job(ranker: String, title: String) -> Result<
 }
 
 /// Fetches the scores of a job and adds them to the local study, whose hash begins with `of`.
-pub(crate) async fn add_job_scores_to_study(
+pub(crate) async fn add_scores_to_local_study(
     job: &str,
     of: &str,
 ) -> Result<worker::WorkerReply, RequestError> {
@@ -283,7 +283,7 @@ async fn request_server(path: &str, method: Method, json: &str) -> Result<String
         }
     };
     let reply = response.text().await.map_err(network_error)?;
-    if session_identity::cache_identity_from_reply(path, &reply) {
+    if session_identity::cache_csrf_token_from_reply(path, &reply) {
         // The permissions depend on who is signed in.
         HOST.set(None);
     }
@@ -357,11 +357,11 @@ async fn send_change(
     address: &str,
     body: JsValue,
 ) -> Result<Response, RequestError> {
-    let known = match session_identity::cached_session_identity() {
+    let known = match session_identity::cached_person_and_csrf_token() {
         Some(known) => known,
         None => {
             let known = fetch_identity().await?;
-            session_identity::cache_session_identity(known.clone());
+            session_identity::cache_person_and_csrf_token(known.clone());
             known
         }
     };
@@ -371,15 +371,15 @@ async fn send_change(
     }
     let now = fetch_identity().await?;
     match known.detect_session_change(&now) {
-        SessionChange::Unchanged => check_status(response).await,
-        SessionChange::SessionReplaced => Err(problem_error(
+        SessionChangeOnRefusal::Unchanged => check_status(response).await,
+        SessionChangeOnRefusal::SessionReplaced => Err(problem_error(
             "This browser is now signed in as somebody else, or signed out. Sign in again and \
              reload the page."
                 .to_owned(),
             NO_SESSION,
         )),
-        SessionChange::TokenRenewed => {
-            session_identity::cache_session_identity(now.clone());
+        SessionChangeOnRefusal::TokenRenewed => {
+            session_identity::cache_person_and_csrf_token(now.clone());
             check_status(send_with_identity(method, address, &body, &now).await?).await
         }
     }
@@ -389,7 +389,7 @@ async fn send_with_identity(
     method: Method,
     address: &str,
     body: &JsValue,
-    known: &SessionIdentity,
+    known: &SessionPersonAndCsrfToken,
 ) -> Result<Response, RequestError> {
     let request = match method {
         Method::Get => Request::get(address),
@@ -411,7 +411,7 @@ async fn send_with_identity(
 }
 
 /// Asks the server who is signed in.
-async fn fetch_identity() -> Result<SessionIdentity, RequestError> {
+async fn fetch_identity() -> Result<SessionPersonAndCsrfToken, RequestError> {
     let reply = get(GetSessionRequest::PATH).await?;
     parse_reply_json(&reply.text().await.map_err(network_error)?)
 }

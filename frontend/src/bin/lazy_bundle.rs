@@ -13,12 +13,12 @@ fn main() {
 /// takes path, method and request, and returns a promise of the reply.
 #[wasm_bindgen]
 pub fn open(place: HtmlElement, page: &str, search: &str, ask: Function) -> MountedPageHandle {
-    MountedPageHandle(lazy_bundle::mount_page(place, page, search, ask))
+    MountedPageHandle(lazy_bundle::mount_lazy_page(place, page, search, ask))
 }
 
 /// A page that is being shown.
 #[wasm_bindgen]
-pub struct MountedPageHandle(lazy_bundle::MountedPage);
+pub struct MountedPageHandle(lazy_bundle::MountedLazyPage);
 
 #[wasm_bindgen]
 impl MountedPageHandle {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use shared::annotation::{AnnotationEvent, AnnotationEventKey, PersonId};
+use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, PersonId};
 use shared::api::annotation::{EventOutcome, MAX_EVENTS_PER_REQUEST, SubmitEventsResponse, TaskId};
 
 use crate::api::{NO_SESSION, NO_TOKEN, RequestError};
@@ -25,7 +25,7 @@ pub(crate) struct QueuedEvent {
     /// The task of the event.
     pub(crate) task: TaskId,
     /// The event itself.
-    pub(crate) event: AnnotationEvent,
+    pub(crate) event: ClientAnnotationEvent,
     /// Why the server rejected it, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "refused")]
@@ -51,12 +51,12 @@ pub(crate) struct EventBatch {
     /// The task of all these events.
     pub(crate) task: TaskId,
     /// The events, in order.
-    pub(crate) events: Vec<AnnotationEvent>,
+    pub(crate) events: Vec<ClientAnnotationEvent>,
 }
 
 /// What has to be done after a reply or a failure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct DeliveryFollowUp {
+pub(crate) struct BatchDeliveryResult {
     /// Events that the server has: they can be deleted from the browser.
     pub(crate) delivered: Vec<AnnotationEventKey>,
     /// Rejected events, to be stored with the reason.
@@ -124,7 +124,7 @@ impl UnsentEventQueue {
         } else {
             MAX_EVENTS_PER_REQUEST
         };
-        let events: Vec<AnnotationEvent> = open()
+        let events: Vec<ClientAnnotationEvent> = open()
             .filter(|it| it.task == task)
             .take_while(|it| !self.unstored.contains(&it.event.key))
             .take(most)
@@ -149,8 +149,8 @@ impl UnsentEventQueue {
         &mut self,
         number: u64,
         sent: &SubmitEventsResponse,
-    ) -> DeliveryFollowUp {
-        let mut then = DeliveryFollowUp::default();
+    ) -> BatchDeliveryResult {
+        let mut then = BatchDeliveryResult::default();
         for taken in &sent.receipts {
             let at = self.pending.iter().position(|it| it.event.key == taken.key);
             match (&taken.outcome, at) {
@@ -186,9 +186,9 @@ impl UnsentEventQueue {
         &mut self,
         number: u64,
         error: &RequestError,
-    ) -> Option<DeliveryFollowUp> {
+    ) -> Option<BatchDeliveryResult> {
         let keys = self.take_in_flight(number)?;
-        let mut then = DeliveryFollowUp::default();
+        let mut then = BatchDeliveryResult::default();
         match (classify_error(error), keys.as_slice()) {
             (ErrorClass::Permanent(reason), [key]) => {
                 let kept = self.pending.iter_mut().find(|it| it.event.key == *key);

@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::queue::DeliveryProblem;
-use super::{OutboxStatus, delete_rejected_events, outbox_status_signal, resend_all_events};
+use super::{OutboxStatus, delete_rejected_events, outbox_status_signal, send_unsent_events_now};
 use crate::number_format::format_count;
 use crate::routes::PageRoute;
 use crate::widgets::download;
@@ -30,7 +30,7 @@ pub(crate) fn OutboxSummary() -> impl IntoView {
                 view! { <a class="btn bare" href=PageRoute::Join.href()>"Sign in"</a> }.into_any()
             }
             DeliveryProblem::Network | DeliveryProblem::Server(_) => view! {
-                <button class="btn bare" type="button" on:click=|_| resend_all_events()>
+                <button class="btn bare" type="button" on:click=|_| send_unsent_events_now()>
                     "Send now"
                 </button>
             }
@@ -96,7 +96,7 @@ pub(crate) fn RejectedEventsPanel() -> impl IntoView {
                     <p>{kept}</p>
                     <ul>{reasons}</ul>
                     <div class="btns">
-                        <button class="btn" type="button" on:click=|_| resend_all_events()>
+                        <button class="btn" type="button" on:click=|_| send_unsent_events_now()>
                             "Retry"
                         </button>
                         <button class="btn" type="button" on:click=save>"Save as file"</button>
@@ -185,7 +185,7 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use shared::annotation::event::AnnotationAction;
-    use shared::annotation::{AnnotationEvent, AnnotationEventKey, PersonId};
+    use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, PersonId};
     use shared::api::annotation::TaskId;
 
     use super::super::queue::QueuedEvent;
@@ -202,7 +202,7 @@ mod tests {
             position: 1,
             person: PersonId(1),
             task: TaskId(1),
-            event: AnnotationEvent {
+            event: ClientAnnotationEvent {
                 key,
                 created_ms: 0,
                 action: AnnotationAction::Undone { of: key },

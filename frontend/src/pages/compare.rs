@@ -21,11 +21,11 @@ use crate::pages::compare_address::{ComparePageState, CompareView};
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::resource_view::StudyBreadcrumb;
-use choices::Choices;
+use choices::ComparisonOptionsForm;
 use figures::ComparisonFigures;
-use hypotheses::Hypotheses;
-use queries::Queries;
-use side_by_side::SideBySide;
+use hypotheses::HypothesisResultsSection;
+use queries::ComparedQueriesSection;
+use side_by_side::QueryRankingsSideBySide;
 
 /// Renders the comparison of two rankers of a study, or of two runs on the Workbench.
 #[component]
@@ -33,7 +33,7 @@ pub(crate) fn CompareRankers(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
-    let scene = ComparePageState::from_address(study, CompareView::from_address, CompareView::href);
+    let scene = ComparePageState::following_address(study, CompareView::from_address, CompareView::href);
     let latest = LatestReply::send_on_change(move || CompareRankersRequest {
         study: scene.study.get_value(),
         options: scene.view.get().comparison,
@@ -130,10 +130,10 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
     let body = match n {
         0 => view! { <NoQueries found=found.clone()/> }.into_any(),
         _ => view! {
-            <Hypotheses found=found.clone() scene/>
+            <HypothesisResultsSection found=found.clone() scene/>
             <ComparisonFigures found=found.clone() scene/>
-            <Queries found=found.clone() scene/>
-            <SideBySide found=found.clone() scene/>
+            <ComparedQueriesSection found=found.clone() scene/>
+            <QueryRankingsSideBySide found=found.clone() scene/>
         }
         .into_any(),
     };
@@ -162,7 +162,7 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
                 <ul class="note">{notes}</ul>
             </div>
         </div>
-        <Choices found scene/>
+        <ComparisonOptionsForm found scene/>
         {withheld}
         {unscored}
         {body}

@@ -5,7 +5,7 @@ use shared::compare::query_list::{
     TopDocumentFraction,
 };
 use shared::compare::question_class::QuestionClass;
-use shared::compare::{ComparedQuerySubset, RankerComparisonOptions};
+use shared::compare::{QueryRelevanceRequirement, RankerComparisonOptions};
 use shared::text::Stopwords;
 
 use crate::pages::page_state::StudyPageState;
@@ -47,9 +47,9 @@ impl CompareView {
             comparison: RankerComparisonOptions {
                 rankers: [who("a", 0), who("b", 1)],
                 subset: match word("subset").as_str() {
-                    "with-retrieved-relevant" => ComparedQuerySubset::WithRetrievedRelevant,
-                    "all" => ComparedQuerySubset::All,
-                    _ => ComparedQuerySubset::WithRelevant,
+                    "with-retrieved-relevant" => QueryRelevanceRequirement::WithRetrievedRelevant,
+                    "all" => QueryRelevanceRequirement::All,
+                    _ => QueryRelevanceRequirement::WithRelevant,
                 },
                 min_relevant_grade: get("min_relevant_grade").and_then(|it| it.parse().ok()),
                 stopwords: match word("stopwords").as_str() {
@@ -85,9 +85,9 @@ impl CompareView {
             }
         }
         let counted = match self.comparison.subset {
-            ComparedQuerySubset::WithRelevant => None,
-            ComparedQuerySubset::WithRetrievedRelevant => Some("with-retrieved-relevant"),
-            ComparedQuerySubset::All => Some("all"),
+            QueryRelevanceRequirement::WithRelevant => None,
+            QueryRelevanceRequirement::WithRetrievedRelevant => Some("with-retrieved-relevant"),
+            QueryRelevanceRequirement::All => Some("all"),
         };
         let stop = match self.comparison.stopwords {
             Stopwords::None => Some("none"),
@@ -234,7 +234,7 @@ mod tests {
         let view = CompareView {
             comparison: RankerComparisonOptions {
                 rankers: ["ql", "run:a.run"].map(|it| it.parse().unwrap()),
-                subset: ComparedQuerySubset::WithRetrievedRelevant,
+                subset: QueryRelevanceRequirement::WithRetrievedRelevant,
                 min_relevant_grade: Some(2),
                 stopwords: Stopwords::None,
                 split: Some("test".to_owned()),

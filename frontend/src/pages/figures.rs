@@ -20,7 +20,7 @@ use crate::widgets::resource_view::{RequestReplyView, StudyBreadcrumb};
 
 /// Renders the Figures page of a study.
 #[component]
-pub(crate) fn Figures(
+pub(crate) fn FiguresPage(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
@@ -85,7 +85,7 @@ fn FiguresView(
     let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
     let overlap = figures.query_overlap.as_ref().map(|it| {
         let draw = |thirds| {
-            InteractiveFigure::without_selection(plot::draw_bars_by_overlap_third(
+            InteractiveFigure::without_selection(plot::draw_ranker_means_by_overlap(
                 &names,
                 &it.measure,
                 thirds,
@@ -197,7 +197,7 @@ fn Choices(
     let shown = figures.variant;
     let modes_options = modes
         .iter()
-        .map(|it| view! { <option value=it.name() selected=*it == shown>{it.name()}</option> });
+        .map(|it| view! { <option value=it.slug() selected=*it == shown>{it.slug()}</option> });
     let modes_options = modes_options.collect_view();
     let rankers = figures.rankers.iter().enumerate().map(|(at, it)| {
         let selected = at == now.reference_row as usize;
@@ -234,7 +234,7 @@ fn Choices(
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
             <SelectField label="Variant" choose=move |word: String| {
-                let mode = AxiomVariant::ALL.iter().copied().find(|it| it.name() == word);
+                let mode = AxiomVariant::ALL.iter().copied().find(|it| it.slug() == word);
                 let mode = mode.filter(|it| Some(*it) != first);
                 by_mode(&|it| {
                     it.controls = StudyPageControls {

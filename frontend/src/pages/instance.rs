@@ -16,7 +16,7 @@ use shared::api::GetInstanceRequest;
 use shared::probe::{AxiomVariant, Probe};
 use shared::report::format;
 use shared::score::RankerKind;
-use shared::score::slug::{find_ranker, ranker_slugs};
+use shared::score::slug::{parse_ranker_slug_or_position, ranker_slugs};
 use shared::study::instance_details::{InstanceDetails, RankerInstanceVerdict};
 
 use super::study::address::{InstanceView, StudyView, query_string, variant_from_address};
@@ -31,12 +31,12 @@ use crate::widgets::section::Section;
 use crate::widgets::token_matches::TokenMatchesSection;
 use crate::widgets::variant::axiom_variant_label;
 use documents::InstanceDocuments;
-use edits::Edits;
+use edits::DocumentDifferencesSection;
 use neighbors::InstanceNeighbors;
 use preconditions::PreconditionTable;
 use scores::RankerScores;
 use term_contributions::TermContributionsSection;
-use word_similarity::SimilarWords;
+use word_similarity::QuerySimilarWordsSection;
 
 /// The study, probe, variant and number in an instance's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl InstancePath {
 /// Renders the page of one instance: its preconditions, scores and verdicts, and the terms that
 /// decide them.
 #[component]
-pub(crate) fn Instance() -> impl IntoView {
+pub(crate) fn InstanceDetailsPage() -> impl IntoView {
     let PageLocation { path, search, .. } = PageLocation::of_calling_page();
     let variants = search.clone();
     // An address of another page is ignored, since this page is about to be removed.
@@ -153,7 +153,7 @@ pub(crate) fn Instance() -> impl IntoView {
 /// Returns the row of a ranker that an address names.
 fn ranker_row(verdicts: &[RankerInstanceVerdict], name: &str) -> Option<usize> {
     let slugs = ranker_slugs(verdicts.iter().map(|it| &it.ranker));
-    find_ranker(&slugs, name).ok()
+    parse_ranker_slug_or_position(&slugs, name).ok()
 }
 
 /// Renders the breadcrumb of the page.
@@ -188,7 +188,7 @@ fn Crumbs(
         let here = ways.map_or(
             format!(
                 "{} {}",
-                neighbors::instance_noun(probe),
+                neighbors::instance_or_sample_noun(probe),
                 format::format_count(place.number + 1)
             ),
             |it| it.position_text(probe),
@@ -224,12 +224,12 @@ fn InstanceContent(
     let ranker = ranker.and_then(|it| ranker_row(&shown.verdicts, &it));
     let why = match shown.has_withheld_texts {
         true => format!("{}.", explanation::expectation_clause(&shown)),
-        false => explanation::instance_sentence(&shown),
+        false => explanation::difference_and_expectation_sentence(&shown),
     };
     let said = shown
         .verdicts
         .get(ranker.unwrap_or(0))
-        .map(|it| explanation::ranker_sentence(&shown, it))
+        .map(|it| explanation::ranker_verdict_sentence(&shown, it))
         .unwrap_or_default();
     let mode = format!(
         "{}, {}",
@@ -246,7 +246,7 @@ fn InstanceContent(
     let premises = measured.then(|| {
         let name = format!(
             "Why this is {}",
-            neighbors::instance_noun_with_article(shown.probe)
+            neighbors::instance_or_sample_with_article(shown.probe)
         );
         let header = move || view! { <span class="note">{mode.clone()}</span> };
         let (premises, terms) = (shown.preconditions.clone(), shown.terms.clone());
@@ -256,7 +256,7 @@ fn InstanceContent(
             </Section>
         }
     });
-    let changes = (!shown.has_withheld_texts).then(|| view! { <Edits shown=shown.clone()/> });
+    let changes = (!shown.has_withheld_texts).then(|| view! { <DocumentDifferencesSection shown=shown.clone()/> });
     let neural = shown.verdicts.iter().map(|it| &it.ranker);
     let neural = neural.filter(|it| it.kind == RankerKind::Neural);
     let specs: Vec<String> = neural.map(|it| it.spec.clone()).collect();
@@ -273,7 +273,7 @@ fn InstanceContent(
         let name = format!("{study}-{}-{}-tokens", shown.probe.slug(), shown.number);
         let (study, shown) = (study.clone(), shown.clone());
         view! {
-            <SimilarWords shown=shown.clone()/>
+            <QuerySimilarWordsSection shown=shown.clone()/>
             <TermContributionsSection study=study.clone() shown=shown.clone() lit/>
             <TokenMatchesSection name specs query texts/>
         }
@@ -317,7 +317,7 @@ fn InstanceButtons(
         + &query_string([
             ("study", here.study.clone()),
             ("probe", here.probe.slug().into_owned()),
-            ("variant", here.mode.name().to_owned()),
+            ("variant", here.mode.slug().to_owned()),
             ("number", here.number.to_string()),
         ]);
     let here = StoredValue::new(here);

@@ -17,7 +17,7 @@ use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram
 use shared::verdict::ClaimOutcome;
 
 use super::study::address::{CellAddress, InstanceListView, InstanceView, StudyView};
-use super::study::{documents_text, format_margin, margin_digits, margin_label};
+use super::study::{describe_documents_with_grades, format_margin, margin_digits, margin_definition};
 use crate::api::latest_reply::LatestReply;
 use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
@@ -31,13 +31,13 @@ use crate::widgets::table::ReportTableView;
 use crate::widgets::term_contributions::DifferenceBar;
 use crate::widgets::verdict::VerdictChip;
 use crate::widgets::virtual_list::{VirtualList, row_link_id};
-use filters::Filters;
-use rows::{InstanceListQuery, InstanceRow, InstanceRows};
+use filters::InstanceListFilters;
+use rows::{InstanceListKey, InstanceRow, InstanceRows};
 
 /// Renders the Instances page, which lists the instances of one probe with the scores of one
 /// ranker.
 #[component]
-pub(crate) fn Instances() -> impl IntoView {
+pub(crate) fn ProbeInstancesPage() -> impl IntoView {
     crate::bundle_loader::prefetch_lazy_bundle();
     let url = use_url();
     let page = Memo::new(move |_| PageRoute::parse(url.read().path()));
@@ -63,13 +63,13 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
     });
     let (overview, failed) = (look.reply, look.error);
     let ranker = StoredValue::new(ranker);
-    let asked = Memo::new(move |_| InstanceListQuery {
+    let asked = Memo::new(move |_| InstanceListKey {
         study: name.get_value(),
         probe,
         ranker: ranker.get_value(),
         view: view.get(),
     });
-    let rows = InstanceRows::new(asked);
+    let rows = InstanceRows::fetch_on_change(asked);
     let navigate = use_navigate();
     let go = Callback::new(move |view: InstanceListView| {
         let options = NavigateOptions {
@@ -115,7 +115,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
         failed.get().or_else(|| rows.error.get()).map(|error| {
             let retry = Callback::new(move |()| {
                 look.refetch();
-                rows.reload();
+                rows.discard_and_refetch();
             });
             let href = PageRoute::Study {
                 study: name.get_value(),
@@ -143,7 +143,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
         <h1>{heading}</h1>
         <p class="note">{about.statement}</p>
         {bar}
-        <Filters probe view go overview spot/>
+        <InstanceListFilters probe view go overview spot/>
         {failure}
         <MarginFigure rows probe/>
         <InstanceList rows probe view mode go/>
@@ -170,7 +170,7 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
     let file = move || {
         rows.summary.with_untracked(|it| {
             it.as_ref().map(|it| {
-                let InstanceListQuery {
+                let InstanceListKey {
                     study,
                     probe,
                     ranker,
@@ -210,10 +210,10 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
         }
     };
     view! {
-        <figure class="margins" class:stale=move || rows.is_stale()>
+        <figure class="margins" class:stale=move || rows.is_summary_stale()>
             <figcaption>
                 <p>
-                    <strong>{margin_label(probe)}</strong>
+                    <strong>{margin_definition(probe)}</strong>
                     " "
                     {sides}
                 </p>
@@ -313,7 +313,7 @@ fn InstanceList(
     };
     view! {
         <Section id="listed" name class="section listed" header>
-            <div class:stale=move || rows.is_stale()>{body}</div>
+            <div class:stale=move || rows.is_summary_stale()>{body}</div>
         </Section>
     }
 }
@@ -334,7 +334,7 @@ fn InstanceListRow(
         InstanceRow::Failed(error) => view! {
             <span class="line">
                 <span class="miss">{error.to_string()}</span>
-                <button class="btn" type="button" on:click=move |_| rows.reload()>
+                <button class="btn" type="button" on:click=move |_| rows.discard_and_refetch()>
                     "Try again"
                 </button>
             </span>
@@ -347,7 +347,7 @@ fn InstanceListRow(
             }) else {
                 return view! { <span class="line waiting">"…"</span> }.into_any();
             };
-            let InstanceListQuery {
+            let InstanceListKey {
                 study,
                 probe,
                 ranker,
@@ -360,7 +360,7 @@ fn InstanceListRow(
             };
             let href = place.href(&study, probe, mode.get(), line.number);
             let digits = margin_digits(&histogram);
-            let below = documents_text(&line);
+            let below = describe_documents_with_grades(&line);
             let part = line
                 .is_truncated
                 .then(|| view! { <span class="label">"truncated"</span> });

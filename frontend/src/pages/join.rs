@@ -20,7 +20,7 @@ use forms::{JoinForm, SignInForm};
 
 /// Renders the page on which people accept an invitation, sign in and manage their account.
 #[component]
-pub(crate) fn JoinPage() -> impl IntoView {
+pub(crate) fn JoinAndAccountPage() -> impl IntoView {
     let PageLocation { hash, .. } = PageLocation::of_calling_page();
     let given = hash.get_untracked();
     let token = RwSignal::new((!given.is_empty()).then_some(given));

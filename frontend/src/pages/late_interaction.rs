@@ -10,11 +10,11 @@ mod term_details;
 
 use leptos::prelude::*;
 use shared::api::{GetStudyRequest, ListLateInteractionAnalysesRequest};
-use shared::late_interaction::ListedAnalysis;
+use shared::late_interaction::LateInteractionAnalysisWithSlug;
 use shared::probe::CandidatePoolSpec;
 use shared::report::{self, format};
 use shared::score::RankerInfo;
-use shared::score::slug::find_ranker;
+use shared::score::slug::parse_ranker_slug_or_position;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
 
@@ -26,7 +26,7 @@ use crate::widgets::resource_view::{RequestReplyView, StudyBreadcrumb};
 use address::{LateInteractionPageState, LateInteractionView};
 use documents::QueryDocuments;
 use instance_links::InstanceListLinks;
-use plots::Plots;
+use plots::LateInteractionPlots;
 use term_details::TermDetails;
 use term_table::TermImportanceTable;
 
@@ -41,7 +41,7 @@ pub(crate) fn LateInteractionPage(
     /// The slug of the ranker; none takes the first.
     ranker: Option<String>,
 ) -> impl IntoView {
-    let scene = LateInteractionPageState::from_address(
+    let scene = LateInteractionPageState::following_address(
         study.clone(),
         move |get| LateInteractionView::from_address(ranker.clone(), get),
         LateInteractionView::href,
@@ -54,7 +54,7 @@ pub(crate) fn LateInteractionPage(
     let found = api::fetch_on_signal_change(move || ListLateInteractionAnalysesRequest {
         study: name.get_value(),
     });
-    let shown = move |found: Vec<ListedAnalysis>| match found.is_empty() {
+    let shown = move |found: Vec<LateInteractionAnalysisWithSlug>| match found.is_empty() {
         true => view! { <NoAnalysis study=name.get_value()/> }.into_any(),
         false => view! { <AnalysisView found overview scene/> }.into_any(),
     };
@@ -80,7 +80,7 @@ fn NoAnalysis(study: String) -> impl IntoView {
 
 #[component]
 fn AnalysisView(
-    found: Vec<ListedAnalysis>,
+    found: Vec<LateInteractionAnalysisWithSlug>,
     /// Used for links to instances; the page works without it.
     overview: OverviewResource,
     scene: LateInteractionPageState,
@@ -88,11 +88,11 @@ fn AnalysisView(
     let slugs: Vec<String> = found.iter().map(|it| it.slug.clone()).collect();
     let at = Memo::new(move |_| {
         let ranker = scene.view.get().ranker;
-        let row = ranker.and_then(|it| find_ranker(&slugs, &it).ok());
+        let row = ranker.and_then(|it| parse_ranker_slug_or_position(&slugs, &it).ok());
         row.unwrap_or_default()
     });
     let rankers = (found.len() > 1).then(|| {
-        let ranker = |it: &ListedAnalysis| (it.slug.clone(), it.analysis.header.ranker.clone());
+        let ranker = |it: &LateInteractionAnalysisWithSlug| (it.slug.clone(), it.analysis.header.ranker.clone());
         let rankers = found.iter().map(ranker).collect();
         view! { <RankerSelect rankers at scene/> }
     });
@@ -138,11 +138,11 @@ fn RankerSelect(
 /// Renders the analysis of one ranker.
 #[component]
 fn RankerAnalysis(
-    listed: ListedAnalysis,
+    listed: LateInteractionAnalysisWithSlug,
     overview: OverviewResource,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
-    let ListedAnalysis {
+    let LateInteractionAnalysisWithSlug {
         slug,
         analysis: found,
     } = listed;
@@ -196,7 +196,7 @@ fn RankerAnalysis(
             drawing=None
             table=Some(correlations)
         />
-        <Plots found pieces chosen scene/>
+        <LateInteractionPlots found pieces chosen scene/>
         {of_word}
         <QueryDocuments slug found lists scene/>
         <TermImportanceTable found table=words chosen scene/>

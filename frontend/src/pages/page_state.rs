@@ -24,7 +24,7 @@ impl<V: Send + Sync> Copy for StudyPageState<V> {}
 
 impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
     /// Creates a state that follows the address, from functions that parse and write a view.
-    pub(crate) fn from_address(
+    pub(crate) fn following_address(
         study: String,
         read: impl Fn(address::ParameterLookup<'_>) -> V + Send + Sync + 'static,
         href: fn(&V, &str) -> String,
@@ -49,7 +49,7 @@ impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
     }
 
     /// Returns the address of a changed view, for a link.
-    pub(crate) fn href(self, change: impl FnOnce(&mut V)) -> String {
+    pub(crate) fn href_after_change(self, change: impl FnOnce(&mut V)) -> String {
         let mut view = self.view.get();
         change(&mut view);
         self.href_of(&view)

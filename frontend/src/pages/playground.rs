@@ -34,7 +34,7 @@ use crate::widgets::download;
 use input::PlaygroundInput;
 use state::{
     NeuralRankerWithScores, PlaygroundEvaluationState, PlaygroundState,
-    RequestedCollectionStatistics,
+    FetchedCollectionStatistics,
 };
 use text_history::TextUndoHistory;
 
@@ -54,7 +54,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
             })
             .await
             .map(Rc::new);
-            Some(RequestedCollectionStatistics { study, stats })
+            Some(FetchedCollectionStatistics { study, stats })
         }
     });
     let desk = PlaygroundState {
@@ -75,8 +75,8 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
         manipulated: RwSignal::new(None),
     };
     update_answer(desk);
-    share_link::write_content_to_address(desk);
-    let opened = initial_content::load_instance_from_address(desk, opening);
+    share_link::sync_address_with_content(desk);
+    let opened = initial_content::fetch_instance_and_follow_address(desk, opening);
     view! {
         <div class="head">
             <div>
@@ -155,7 +155,7 @@ fn update_answer(desk: PlaygroundState) {
 
 fn compute_answer(
     sheet: PlaygroundInput,
-    collection: Option<RequestedCollectionStatistics>,
+    collection: Option<FetchedCollectionStatistics>,
 ) -> PlaygroundEvaluationState {
     if sheet.is_blank() {
         return PlaygroundEvaluationState::Blank;

@@ -12,7 +12,7 @@ pub(crate) mod identity;
 
 use leptos::prelude::*;
 
-use crate::pages::join::JoinPage;
+use crate::pages::join::JoinAndAccountPage;
 use crate::pages::people::PeoplePage;
 use crate::routes::PageRoute;
 use annotate::AnnotatePage;
@@ -23,7 +23,7 @@ use trial::TrialAnnotationPage;
 
 /// Renders the review page of a route: task list, annotation, curation, new task, trial, people or
 /// sign-in. Other routes render nothing.
-pub(crate) fn render_review_page(page: PageRoute) -> AnyView {
+pub(crate) fn render_review_route(page: PageRoute) -> AnyView {
     // Unsent events of earlier visits are sent from each of these pages. The excluded pages do that
     // themselves.
     if !matches!(
@@ -39,7 +39,7 @@ pub(crate) fn render_review_page(page: PageRoute) -> AnyView {
         PageRoute::CurateTask { task } => view! { <CuratePage task/> }.into_any(),
         PageRoute::NewTask => view! { <NewTaskPage/> }.into_any(),
         PageRoute::Trial { study } => view! { <TrialAnnotationPage study/> }.into_any(),
-        PageRoute::Join => view! { <JoinPage/> }.into_any(),
+        PageRoute::Join => view! { <JoinAndAccountPage/> }.into_any(),
         PageRoute::People => view! { <PeoplePage/> }.into_any(),
         PageRoute::ReviewTasks => view! { <AnnotationTasksPage/> }.into_any(),
         // The pages of other modules and programs. They are listed, so that a new page has to be

@@ -47,9 +47,9 @@ use findings::Findings;
 use header::StudyHeader;
 use panel::CellPanel;
 use restore_texts::RestoreTexts;
-use stability_check::StabilityCheck;
+use stability_check::StabilityCheckSummary;
 
-pub(crate) use panel::{documents_text, format_margin, margin_digits, margin_label};
+pub(crate) use panel::{describe_documents_with_grades, format_margin, margin_digits, margin_definition};
 
 /// Renders the Study page, which shows how often each ranker satisfies each axiom and its results
 /// on the behavioral tests.
@@ -317,7 +317,7 @@ fn StudyContent(
             </div>
         </Show>
         {behaviours}
-        <StabilityCheck overview/>
+        <StabilityCheckSummary overview/>
     }
 }
 

@@ -97,7 +97,7 @@ fn write_address(bench: WorkbenchState) {
     Effect::new(move |before: Option<String>| {
         let mut query = bench
             .settings
-            .with(LocalStudySettings::to_query_string_pairs);
+            .with(LocalStudySettings::to_non_default_query_pairs);
         if let Some(StudyScoringJob { id, study_hash: of }) = bench.job.get() {
             query.push(("job", id));
             query.push(("instances", of));

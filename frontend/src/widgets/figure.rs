@@ -10,11 +10,11 @@ pub(crate) fn FigureView(
     /// The figure to draw.
     figure: PlotFigure,
 ) -> impl IntoView {
-    render_svg_figure(figure, "img", render_figure_mark)
+    render_figure_with_mark_renderer(figure, "img", render_figure_mark)
 }
 
 /// Renders a figure, drawing each of its marks with a function.
-pub(super) fn render_svg_figure(
+pub(super) fn render_figure_with_mark_renderer(
     figure: PlotFigure,
     role: &'static str,
     mark: impl FnMut(FigureMark) -> AnyView,

@@ -4,11 +4,11 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use shared::plot::{FigureMark, PlotFigure};
 
-use super::figure::{render_figure_mark, render_svg_figure};
+use super::figure::{render_figure_mark, render_figure_with_mark_renderer};
 
 /// Renders the figure; the selected group has a frame.
 #[component]
-pub(crate) fn FigureGroupPicker(
+pub(crate) fn FigureWithSelectableGroups(
     /// The figure to draw.
     figure: PlotFigure,
     /// The index of the selected group.
@@ -18,7 +18,7 @@ pub(crate) fn FigureGroupPicker(
     pick: Callback<usize>,
 ) -> impl IntoView {
     let mut n_groups = 0;
-    render_svg_figure(figure, "group", move |mark| match mark {
+    render_figure_with_mark_renderer(figure, "group", move |mark| match mark {
         FigureMark::Group { title, marks } => {
             let place = n_groups;
             n_groups += 1;

@@ -9,7 +9,7 @@ use shared::report::{self, ReportTable};
 use super::download;
 use super::export_buttons::FigureExportButtons;
 use super::figure::FigureView;
-use super::figure_picker::FigureGroupPicker;
+use super::figure_picker::FigureWithSelectableGroups;
 use super::table::ReportTableView;
 
 /// A figure in which parts can be selected.
@@ -145,7 +145,7 @@ fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
             view! { <FigureView figure=figure.get()/> }.into_any()
         }
         FigureSelection::Groups { picked, pick } => {
-            view! { <FigureGroupPicker figure=figure.get() picked pick/> }.into_any()
+            view! { <FigureWithSelectableGroups figure=figure.get() picked pick/> }.into_any()
         }
     };
     view! {

@@ -32,24 +32,24 @@ pub(crate) enum WordChange {
 
 /// Which labels name the changes: those of an edited text, or those of two separate texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DiffLabelStyle {
+pub(crate) enum DiffLabelWording {
     /// The labels for a text that was edited.
     Edited,
     /// The labels for two separate texts.
     SideBySide,
 }
 
-impl DiffLabelStyle {
+impl DiffLabelWording {
     fn label(self, fate: WordChange) -> &'static str {
         match (self, fate) {
-            (DiffLabelStyle::Edited, WordChange::Unchanged) => "unchanged",
-            (DiffLabelStyle::Edited, WordChange::Added) => "added",
-            (DiffLabelStyle::Edited, WordChange::Removed) => "removed",
-            (DiffLabelStyle::Edited, WordChange::Moved) => "moved",
-            (DiffLabelStyle::SideBySide, WordChange::Unchanged) => "in both",
-            (DiffLabelStyle::SideBySide, WordChange::Added) => "only in document 1",
-            (DiffLabelStyle::SideBySide, WordChange::Removed) => "only in document 2",
-            (DiffLabelStyle::SideBySide, WordChange::Moved) => "elsewhere in document 2",
+            (DiffLabelWording::Edited, WordChange::Unchanged) => "unchanged",
+            (DiffLabelWording::Edited, WordChange::Added) => "added",
+            (DiffLabelWording::Edited, WordChange::Removed) => "removed",
+            (DiffLabelWording::Edited, WordChange::Moved) => "moved",
+            (DiffLabelWording::SideBySide, WordChange::Unchanged) => "in both",
+            (DiffLabelWording::SideBySide, WordChange::Added) => "only in document 1",
+            (DiffLabelWording::SideBySide, WordChange::Removed) => "only in document 2",
+            (DiffLabelWording::SideBySide, WordChange::Moved) => "elsewhere in document 2",
         }
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn TextDiffLegend(
     /// The segments of the diff.
     pieces: Vec<TextDiffSegment>,
     /// The labels of the changes.
-    wording: DiffLabelStyle,
+    wording: DiffLabelWording,
 ) -> impl IntoView {
     let there = CHANGES
         .into_iter()
@@ -98,7 +98,7 @@ fn marked(fate: WordChange, text: String) -> AnyView {
 /// has changed.
 pub(crate) fn summarize_text_changes(
     pieces: &[TextDiffSegment],
-    wording: DiffLabelStyle,
+    wording: DiffLabelWording,
 ) -> String {
     let counts = |number: fn(&TextDiffSegment) -> u64| {
         let of = move |fate: WordChange| -> u64 {
@@ -339,10 +339,10 @@ mod tests {
 
     #[test]
     fn a_change_is_counted_in_words() {
-        let said = |before: &str, after: &str, wording: DiffLabelStyle| {
+        let said = |before: &str, after: &str, wording: DiffLabelWording| {
             summarize_text_changes(&diff_words(before, after).unwrap(), wording)
         };
-        let changed = |before: &str, after: &str| said(before, after, DiffLabelStyle::Edited);
+        let changed = |before: &str, after: &str| said(before, after, DiffLabelWording::Edited);
         assert_eq!(changed("a b", "a b c d"), "2 words added");
         assert_eq!(changed("a b", "b"), "1 word removed");
         assert_eq!(changed("a b", "b c"), "1 word added, 1 removed");
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(changed("a, b.", "a b"), "2 punctuation marks removed");
         assert_eq!(changed("a b", "a  b"), "only whitespace differs");
         assert_eq!(
-            said("a b c", "c a x", DiffLabelStyle::SideBySide),
+            said("a b c", "c a x", DiffLabelWording::SideBySide),
             "1 word only in document 1, 1 only in document 2, 1 elsewhere in document 2"
         );
     }

@@ -13,7 +13,7 @@ pub(crate) fn VerdictChip(
     outcome: Option<ClaimOutcome>,
 ) -> impl IntoView {
     view! {
-        <span class=outcome_css_classes(outcome)>{verdict_or_effect_label(probe, outcome)}</span>
+        <span class=outcome_css_classes(outcome)>{outcome_label_for_probe(probe, outcome)}</span>
     }
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn sample_effect_label(outcome: Option<ClaimOutcome>) -> &'static str
 
 /// Returns the label of an outcome: a verdict for an axiom, and an effect for a behavioral test,
 /// where neither document should be preferred.
-pub(crate) fn verdict_or_effect_label(probe: Probe, outcome: Option<ClaimOutcome>) -> &'static str {
+pub(crate) fn outcome_label_for_probe(probe: Probe, outcome: Option<ClaimOutcome>) -> &'static str {
     match outcome {
         _ if probe.is_axiom() => axiom_outcome_label(outcome),
         Some(ClaimOutcome::Satisfied) => "positive",

@@ -16,7 +16,7 @@ const OVERSCAN_ROWS: u64 = 6;
 
 /// The visible part of the list.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct VisibleListRows {
+pub(crate) struct ListViewport {
     /// The number of rows.
     n_rows: u64,
     /// The height of the view, in pixels.
@@ -25,7 +25,7 @@ pub(crate) struct VisibleListRows {
     scroll_top: f64,
 }
 
-impl VisibleListRows {
+impl ListViewport {
     /// Returns the height of all rows, or the maximum that a browser can render.
     fn total_height(&self) -> f64 {
         (self.n_rows as f64 * ROW).min(MAX_HEIGHT)
@@ -113,7 +113,7 @@ pub(crate) fn VirtualList(
     });
     let window = move || {
         let (top, height) = scrolled.get();
-        VisibleListRows {
+        ListViewport {
             n_rows: n.get(),
             height,
             scroll_top: top,
@@ -224,14 +224,14 @@ mod tests {
 
     #[test]
     fn only_rows_in_view_and_some_around_them_exist() {
-        let window = VisibleListRows {
+        let window = ListViewport {
             n_rows: 1000,
             height: 560.0,
             scroll_top: 5600.0,
         };
         assert_eq!(window.rows(), (94, 118));
         assert_eq!(
-            VisibleListRows {
+            ListViewport {
                 scroll_top: 0.0,
                 ..window
             }
@@ -239,7 +239,7 @@ mod tests {
             (0, 18)
         );
         assert_eq!(
-            VisibleListRows {
+            ListViewport {
                 n_rows: 3,
                 scroll_top: 0.0,
                 ..window
@@ -248,7 +248,7 @@ mod tests {
             (0, 3)
         );
         assert_eq!(
-            VisibleListRows {
+            ListViewport {
                 n_rows: 0,
                 scroll_top: 0.0,
                 ..window
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_row_out_of_view_is_scrolled_to_the_nearer_edge() {
-        let window = VisibleListRows {
+        let window = ListViewport {
             n_rows: 1000,
             height: 560.0,
             scroll_top: 5600.0,
@@ -272,18 +272,18 @@ mod tests {
 
     #[test]
     fn millions_of_rows_are_squeezed_and_the_last_can_be_reached() {
-        let start = VisibleListRows {
+        let start = ListViewport {
             n_rows: 25_500_000,
             height: 560.0,
             scroll_top: 0.0,
         };
-        let end = VisibleListRows {
+        let end = ListViewport {
             scroll_top: start.total_height() - start.height,
             ..start
         };
         assert_eq!(start.rows().0, 0);
         assert_eq!(end.rows().1, 25_500_000);
-        let there = VisibleListRows {
+        let there = ListViewport {
             scroll_top: start.scroll_target(12_000_000).unwrap(),
             ..start
         };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use js_sys::{Array, Uint8Array};
 use shared::api::ErrorResponse;
 use shared::api::worker::{FileKind, FileSummary, WorkerStage};
-use shared::collection::QuerySplits;
-use shared::collection::document_pairs::{self, DocumentPair};
+use shared::collection::SplitsByQueryId;
+use shared::collection::document_pairs::{self, DatasetTransferPair};
 use shared::collection::lines::{FileSizeLimits, LineReader};
 use shared::collection::trec::{self, ImportedScores, topics};
 use shared::collection::{Document, Qrels, Query, Run, beir, tsv};
@@ -21,7 +21,7 @@ use crate::messages::{self, ProgressReporter};
 use crate::study_requests::to_error_response;
 
 /// A file that was read.
-pub(crate) struct LoadedFile {
+pub(crate) struct ParsedCollectionFile {
     /// The summary that the page shows.
     pub(crate) summary: FileSummary,
     /// The content of the file.
@@ -41,9 +41,9 @@ pub(crate) enum CollectionFileContent {
     /// Word vectors.
     Vectors(Arc<WordVectors>),
     /// The splits of the queries.
-    Splits(QuerySplits),
+    Splits(SplitsByQueryId),
     /// Document pairs of a transfer set.
-    Pairs(Vec<DocumentPair>),
+    Pairs(Vec<DatasetTransferPair>),
 }
 
 impl CollectionFileContent {
@@ -53,7 +53,7 @@ impl CollectionFileContent {
             return None;
         };
         let has_query =
-            |it: &DocumentPair| it.query.as_ref().is_some_and(|it| !it.trim().is_empty());
+            |it: &DatasetTransferPair| it.query.as_ref().is_some_and(|it| !it.trim().is_empty());
         Some(match pairs.iter().all(has_query) {
             true => TransferQuerySource::Given,
             false => TransferQuerySource::NounPhrase,
@@ -67,12 +67,12 @@ pub(crate) fn read_collection_file(
     name: &str,
     kind: Option<FileKind>,
     file: &File,
-) -> Result<LoadedFile, ErrorResponse> {
+) -> Result<ParsedCollectionFile, ErrorResponse> {
     let began = messages::ms_since_worker_start();
     let of = file.size() as u64;
     let mut clock = ProgressReporter::new(number);
     let mut progress = move |done: u64| {
-        let _ = clock.report(WorkerStage::Read, done, of, None);
+        let _ = clock.report_if_due(WorkerStage::Read, done, of, None);
     };
     let kind = match kind {
         Some(kind) => kind,
@@ -97,7 +97,7 @@ pub(crate) fn read_collection_file(
         FileKind::Splits => tsv::read_query_splits(name, bytes, &mut progress)
             .map(|(it, reading)| (CollectionFileContent::Splits(it), reading)),
         FileKind::PreferencePairs | FileKind::SymmetricPairs => {
-            document_pairs::read_document_pairs(name, bytes, &mut progress)
+            document_pairs::read_dataset_transfer_pairs(name, bytes, &mut progress)
                 .map(|(it, reading)| (CollectionFileContent::Pairs(it), reading))
         }
     }
@@ -111,7 +111,7 @@ pub(crate) fn read_collection_file(
         report: reading,
         query_source: holds.queries(),
     };
-    Ok(LoadedFile {
+    Ok(ParsedCollectionFile {
         summary: read,
         content: holds,
     })
@@ -148,7 +148,7 @@ pub(crate) fn read_score_file(
     let of = file.size() as u64;
     let mut clock = ProgressReporter::new(number);
     let mut progress = move |done: u64| {
-        let _ = clock.report(WorkerStage::Read, done, of, None);
+        let _ = clock.report_if_due(WorkerStage::Read, done, of, None);
     };
     trec::read_imported_scores(name, BlobReader::of(file), &mut progress).map_err(to_error_response)
 }

@@ -95,7 +95,7 @@ async fn run_request(
             train::train_word_vectors(number, analyzer, settings).await
         }
         WorkerRequest::LoadStudy { study, file } => {
-            let tell = STATE.with_borrow_mut(|it| it.load_study(study, &file, &text()?))?;
+            let tell = STATE.with_borrow_mut(|it| it.insert_study_from_json(study, &file, &text()?))?;
             if let WorkerResponse::StudyReady(_) = tell {
                 state::store_local_study().await;
             }
@@ -118,12 +118,12 @@ async fn run_request(
             Ok((WorkerResponse::Payload, JsValue::from_str(&reply)))
         }
         WorkerRequest::CallEndpoint { path, request } => {
-            let study = study_requests::study_name_of_request(&request)?;
+            let study = study_requests::require_study_name(&request)?;
             if let Some(runs) = study_requests::runs_compared_by_request(&path, &request)?
                 .filter(|_| study == LOCAL_STUDY)
             {
                 let reply = STATE.with_borrow(|it| {
-                    let source = run_comparison::build_run_comparison_input(it, &runs)?;
+                    let source = run_comparison::build_comparison_input_from_files(it, &runs)?;
                     study_requests::answer_run_comparison(&source, &path, &request)
                 })?;
                 return Ok((WorkerResponse::Payload, JsValue::from_str(&reply)));
@@ -151,13 +151,13 @@ async fn run_request(
         WorkerRequest::ExportStudy => {
             state::restore_local_study().await?;
             let text =
-                STATE.with_borrow(|it| it.local_study().map(study_requests::study_to_json))?;
+                STATE.with_borrow(|it| it.require_local_study().map(study_requests::study_to_json))?;
             Ok((WorkerResponse::Payload, messages::create_text_blob(&text)?))
         }
         WorkerRequest::ExportPairs => {
             state::restore_local_study().await?;
             let lines = STATE.with_borrow(|it| {
-                it.local_study_with_texts()
+                it.require_local_study_with_texts()
                     .map(study_requests::pairs_to_json_lines)
             })?;
             Ok((WorkerResponse::Payload, messages::create_text_blob(&lines)?))
@@ -168,7 +168,7 @@ async fn run_request(
         } => {
             state::restore_local_study().await?;
             let job = STATE.with_borrow(|it| {
-                it.local_study_with_texts()
+                it.require_local_study_with_texts()
                     .map(|it| study_requests::scoring_job_request(it, ranker, title))
             })?;
             Ok((WorkerResponse::Payload, messages::create_text_blob(&job)?))

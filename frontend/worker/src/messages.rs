@@ -72,13 +72,13 @@ impl ProgressReporter {
 
     /// Reports the progress, unless the last report was a moment ago. The beginning and end of each
     /// stage are always reported.
-    pub(crate) fn report(
+    pub(crate) fn report_if_due(
         &mut self,
         stage: WorkerStage,
         done: u64,
         of: u64,
         found: Option<u64>,
-    ) -> ProgressReportOutcome {
+    ) -> ThrottledReportOutcome {
         let now = ms_since_worker_start();
         let began = match self.stage {
             Some((before, began)) if before == stage => began,
@@ -89,7 +89,7 @@ impl ProgressReporter {
             }
         };
         if now - self.last_report_ms < Self::REPORT_INTERVAL_MS && done < of {
-            return ProgressReportOutcome::Skipped;
+            return ThrottledReportOutcome::Skipped;
         }
         self.last_report_ms = now;
         let seconds = (now - began) / 1000.0;
@@ -112,13 +112,13 @@ impl ProgressReporter {
             &WorkerResponse::Progress(progress),
             &JsValue::UNDEFINED,
         );
-        ProgressReportOutcome::Sent
+        ThrottledReportOutcome::Sent
     }
 }
 
 /// Whether a report was sent to the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProgressReportOutcome {
+pub(crate) enum ThrottledReportOutcome {
     /// The report was sent; the task should yield now.
     Sent,
     /// The last report was a moment ago.

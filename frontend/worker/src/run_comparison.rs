@@ -13,7 +13,7 @@ use crate::file::CollectionFileContent;
 use crate::state::{WorkerState, require_unique_ids};
 
 /// Returns the input of a comparison of two runs, by the names of their files.
-pub(crate) fn build_run_comparison_input<'a>(
+pub(crate) fn build_comparison_input_from_files<'a>(
     bench: &'a WorkerState,
     files: &[String; 2],
 ) -> Result<RankerComparisonInput<'a>, ErrorResponse> {

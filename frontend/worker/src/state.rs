@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use shared::api::ErrorResponse;
 use shared::api::worker::{LOCAL_STUDY, LocalStudySummary, WorkerResponse, WorkerStage};
-use shared::collection::QuerySplits;
+use shared::collection::SplitsByQueryId;
 use shared::collection::trec::{ImportedScores, UnknownCollectionIds};
 use shared::collection::{Collection, Document, Run};
 use shared::error::Error;
@@ -20,8 +20,8 @@ use shared::study::preparation::{
 use shared::study::{Study, StudyDefinition, TransferSetFile};
 use shared::word_vectors::WordVectors;
 
-use crate::file::{CollectionFileContent, LoadedFile};
-use crate::messages::{self, ProgressReportOutcome, ProgressReporter};
+use crate::file::{CollectionFileContent, ParsedCollectionFile};
+use crate::messages::{self, ThrottledReportOutcome, ProgressReporter};
 use crate::study_requests::{self, to_error_response};
 use crate::{STATE, local_study_store, study_not_loaded};
 
@@ -29,7 +29,7 @@ use crate::{STATE, local_study_store, study_not_loaded};
 #[derive(Default)]
 pub(crate) struct WorkerState {
     /// The files by name.
-    pub(crate) files: BTreeMap<String, LoadedFile>,
+    pub(crate) files: BTreeMap<String, ParsedCollectionFile>,
     /// The studies by name; [`LOCAL_STUDY`] was made here.
     pub(crate) studies: BTreeMap<String, Study>,
     /// The task that was canceled last.
@@ -49,15 +49,15 @@ enum RecallState {
 
 impl WorkerState {
     /// Returns the local study, or an error if there is none.
-    pub(crate) fn local_study(&self) -> Result<&Study, ErrorResponse> {
+    pub(crate) fn require_local_study(&self) -> Result<&Study, ErrorResponse> {
         self.studies
             .get(LOCAL_STUDY)
             .ok_or_else(|| study_not_loaded(LOCAL_STUDY))
     }
 
     /// Returns the local study if it has its texts.
-    pub(crate) fn local_study_with_texts(&self) -> Result<&Study, ErrorResponse> {
-        let study = self.local_study()?;
+    pub(crate) fn require_local_study_with_texts(&self) -> Result<&Study, ErrorResponse> {
+        let study = self.require_local_study()?;
         study.ensure_texts_available().map_err(to_error_response)?;
         Ok(study)
     }
@@ -91,7 +91,7 @@ impl WorkerState {
     }
 
     /// Loads a study from a file.
-    pub(crate) fn load_study(
+    pub(crate) fn insert_study_from_json(
         &mut self,
         name: String,
         file: &str,
@@ -117,7 +117,7 @@ impl WorkerState {
         of: &str,
         text: &str,
     ) -> Result<WorkerResponse, ErrorResponse> {
-        let study = self.local_study()?;
+        let study = self.require_local_study()?;
         if !study.instances_hash.starts_with(of) {
             let error = "These scores belong to another study than the one on the Workbench. \
                  Recreate that study to add them.";
@@ -134,7 +134,7 @@ impl WorkerState {
         brought: &ImportedScores,
     ) -> Result<WorkerResponse, ErrorResponse> {
         let scores =
-            study_requests::uploaded_scores_in_pair_order(self.local_study()?, name, brought)?;
+            study_requests::uploaded_scores_in_pair_order(self.require_local_study()?, name, brought)?;
         self.add_scores(scores)
     }
 
@@ -173,7 +173,7 @@ impl WorkerState {
     /// Combines all files into one collection.
     fn collection(&self) -> Result<Collection, ErrorResponse> {
         let mut all = Collection::default();
-        let mut splits = QuerySplits::new();
+        let mut splits = SplitsByQueryId::new();
         for kept in self.files.values() {
             match &kept.content {
                 CollectionFileContent::Documents(docs) => all.docs.extend(docs.iter().cloned()),
@@ -346,7 +346,7 @@ impl ShardExecutor for StudyExecutor {
             preparation::StudyPreparationStage::Audit => return Ok(()),
             preparation::StudyPreparationStage::Score => (WorkerStage::Score, None),
         };
-        if self.clock.report(stage, done, of, found) == ProgressReportOutcome::Sent {
+        if self.clock.report_if_due(stage, done, of, found) == ThrottledReportOutcome::Sent {
             messages::yield_to_event_loop().await;
             if STATE.with_borrow(|it| it.canceled_task == Some(self.number)) {
                 return Err(MakeError::Canceled);

@@ -21,13 +21,13 @@ use shared::compare::{
     query_list,
 };
 use shared::error::Error;
-use shared::late_interaction::ListedAnalysis;
+use shared::late_interaction::LateInteractionAnalysisWithSlug;
 use shared::probe::StudyDocNo;
 use shared::score::{RankerInfo, RankerKind, RankerPairScores};
 use shared::study::{Study, playground};
 
 /// Returns the name of the study that a request is about.
-pub(crate) fn study_name_of_request(request: &str) -> Result<String, ErrorResponse> {
+pub(crate) fn require_study_name(request: &str) -> Result<String, ErrorResponse> {
     study_of_request(request).ok_or_else(|| unreadable_request("it names no study"))
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn answer_study_request(
         GetFiguresRequest::PATH => respond::<GetFiguresRequest>(study, request),
         GetBehavioralTestsRequest::PATH => respond::<GetBehavioralTestsRequest>(study, request),
         // Only the server has late-interaction analyses.
-        ListLateInteractionAnalysesRequest::PATH => Ok(json(&Vec::<ListedAnalysis>::new())),
+        ListLateInteractionAnalysesRequest::PATH => Ok(json(&Vec::<LateInteractionAnalysisWithSlug>::new())),
         CompareRankersRequest::PATH => respond::<CompareRankersRequest>(study, request),
         ListComparedQueriesRequest::PATH => respond::<ListComparedQueriesRequest>(study, request),
         GetComparedQueryRequest::PATH => respond::<GetComparedQueryRequest>(study, request),

@@ -10,7 +10,7 @@ use shared::word_vectors::glove::{
 };
 use wasm_bindgen::JsValue;
 
-use crate::messages::{self, ProgressReportOutcome, ProgressReporter};
+use crate::messages::{self, ThrottledReportOutcome, ProgressReporter};
 use crate::study_requests::to_error_response;
 use crate::{STATE, worker_problem};
 
@@ -86,7 +86,7 @@ struct TrainingMonitor {
 
 impl TrainingMonitor {
     async fn is_stopped(&mut self, stage: WorkerStage, done: u64, of: u64) -> bool {
-        if self.clock.report(stage, done, of, None) == ProgressReportOutcome::Sent {
+        if self.clock.report_if_due(stage, done, of, None) == ThrottledReportOutcome::Sent {
             messages::yield_to_event_loop().await;
             return STATE.with_borrow(|it| it.canceled_task == Some(self.number));
         }
@@ -100,7 +100,7 @@ async fn build_index(
     analyzer: Analyzer,
     watch: &mut TrainingMonitor,
 ) -> Result<Option<Index>, ErrorResponse> {
-    let mut builder = IndexBuilder::new(analyzer).with_stored_tokens();
+    let mut builder = IndexBuilder::with_analyzer(analyzer).with_stored_tokens();
     for some in docs.chunks(DOCUMENTS_PER_STEP) {
         some.iter()
             .for_each(|it| builder.add_document(&it.text_with_title()));

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::config::{check_dimensions, check_no_custom_code, read_model_type};
+use crate::config::{check_dimension_range, check_no_custom_code, read_model_type};
 use crate::error::{Error, unsupported_value};
 
 /// The configuration of the forward pass.
@@ -169,7 +169,7 @@ impl Fields {
             return Err(unsupported_value("is_encoder_decoder", &false, "true"));
         }
         let n_decoder = self.num_decoder_layers.unwrap_or(self.num_layers);
-        check_dimensions(&[
+        check_dimension_range(&[
             ("vocab_size", self.vocab_size),
             ("d_model", self.d_model),
             ("d_kv", self.d_kv),

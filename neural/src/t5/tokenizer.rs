@@ -19,13 +19,13 @@ impl T5Tokenizer {
     }
 
     /// Returns the first `most` tokens of a text, without the end token.
-    pub(crate) fn tokenize(
+    pub(crate) fn tokenize_without_end_token(
         &self,
         side: QueryOrDocumentRole,
         text: &str,
         most: usize,
     ) -> Result<TokenizedText, Error> {
-        let encoding = self.tokenizer.encode(text)?;
+        let encoding = self.tokenizer.encode_without_specials(text)?;
         let kept = encoding.len().min(most);
         let spans = encoding.get_offsets()[..kept].iter();
         Ok(TokenizedText {

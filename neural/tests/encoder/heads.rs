@@ -225,7 +225,7 @@ fn attention_equals_the_reference() {
         let mut mean = vec![0.0; n];
         for (head, rows) in heads.iter().enumerate() {
             let found = model
-                .attention_weights(&pair, layer, Some(head))
+                .layer_attention_weights(&pair, layer, Some(head))
                 .unwrap()
                 .unwrap();
             for (row, expected) in found.chunks_exact(n).zip(rows) {
@@ -240,15 +240,15 @@ fn attention_equals_the_reference() {
             first.for_each(|(sum, it)| *sum += it / heads.len() as f32);
         }
         let found = model
-            .attention_weights(&pair, layer, None)
+            .layer_attention_weights(&pair, layer, None)
             .unwrap()
             .unwrap();
         for (found, expected) in found.iter().zip(&mean) {
             assert!((found - expected).abs() < 1e-6);
         }
     }
-    assert_eq!(model.attention_weights(&pair, 2, None).unwrap(), None);
-    assert_eq!(model.attention_weights(&pair, 0, Some(4)).unwrap(), None);
+    assert_eq!(model.layer_attention_weights(&pair, 2, None).unwrap(), None);
+    assert_eq!(model.layer_attention_weights(&pair, 0, Some(4)).unwrap(), None);
 
     let (_, files, _) = relative!("cross-modernbert");
     let modern = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
@@ -259,7 +259,7 @@ fn attention_equals_the_reference() {
         .tokenize(QueryOrDocumentRole::Document, &first.text)
         .unwrap();
     let pair = modern.join_tokenized_pair(&query, &text);
-    assert_eq!(modern.attention_weights(&pair, 0, None).unwrap(), None);
+    assert_eq!(modern.layer_attention_weights(&pair, 0, None).unwrap(), None);
 }
 
 #[test]

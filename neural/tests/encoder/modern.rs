@@ -159,7 +159,7 @@ fn positions_that_are_no_embeddings_go_by_any_name_and_have_an_end() {
     let mut files = modern();
     edit_config(&mut files, "position_embedding_type", json!("sans_pos"));
     edit_config(&mut files, "max_position_embeddings", json!(1 << 24));
-    assert_eq!(files.max_tokens(), Some(65_536));
+    assert_eq!(files.encoder_max_tokens(), Some(65_536));
     load(&files, EmbeddingComparison::BiEncoder, 48);
     let error =
         EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 65_537, Device::Cpu).err();

@@ -3,7 +3,7 @@
 
 use super::*;
 use neural::{
-    Colbert, ColbertQueryAugmentation, CrossEncoder, EpicEncodedDocument, EpicQueryWeights,
+    Colbert, ColbertQueryAugmentation, CrossEncoder, EpicDocumentStates, EpicQueryWeights,
     EpicRanker, Splade,
 };
 
@@ -243,7 +243,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
         let queries: Vec<&TokenizedText> = queries.iter().collect();
         let texts: Vec<&TokenizedText> = texts.iter().collect();
         let made: Vec<EpicQueryWeights> = model.encode_queries(&queries).unwrap();
-        let weighed: Vec<EpicEncodedDocument> = model.encode_documents(&texts).unwrap();
+        let weighed: Vec<EpicDocumentStates> = model.encode_documents(&texts).unwrap();
         let mut worst = 0.0_f64;
         let mut same = |found: f64, expected: f64| {
             worst = worst.max((found - expected).abs() / expected.abs().max(1.0));

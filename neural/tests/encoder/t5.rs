@@ -158,7 +158,7 @@ fn the_likeliest_tokens_equal_those_of_the_reference() {
             top_k: 1,
             ..fixture.sampling(1)
         };
-        let written = model.generate_queries(&fixture.texts(), &greedy).unwrap();
+        let written = model.generate_queries_per_document(&fixture.texts(), &greedy).unwrap();
         let lengths: Vec<usize> = fixture.texts.iter().map(|it| it.greedy.len()).collect();
         assert!(
             lengths.contains(&64) && lengths.iter().any(|it| *it < 6),
@@ -180,7 +180,7 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
         let n_queries = fixture.texts[0].sampled.len();
         let texts = fixture.texts();
         let written = model
-            .generate_queries(&texts, &fixture.sampling(n_queries))
+            .generate_queries_per_document(&texts, &fixture.sampling(n_queries))
             .unwrap();
         for (written, expected) in written.iter().zip(&fixture.texts) {
             for (query, expected_query) in written.queries.iter().zip(&expected.sampled) {
@@ -194,7 +194,7 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
             let pool = pool.build().unwrap();
             let mut more = pool
-                .install(|| model.generate_queries(&turned, &fixture.sampling(20)))
+                .install(|| model.generate_queries_per_document(&turned, &fixture.sampling(20)))
                 .unwrap();
             more.reverse();
             for (more, written) in more.iter().zip(&written) {
@@ -204,7 +204,7 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
         }
         let mut another = fixture.sampling(n_queries);
         another.seed += 1;
-        assert_ne!(model.generate_queries(&texts, &another).unwrap(), written);
+        assert_ne!(model.generate_queries_per_document(&texts, &another).unwrap(), written);
     }
 }
 
@@ -219,7 +219,7 @@ fn first_tokens_are_drawn_as_often_as_the_reference_finds_them_likely() {
             ..fixture.sampling(n)
         };
         let written = model
-            .generate_queries(&[fixture.texts[0].text.as_str()], &sampling)
+            .generate_queries_per_document(&[fixture.texts[0].text.as_str()], &sampling)
             .unwrap();
         let tokens = written[0].queries.iter().map(|it| it.ids[0]);
         let mut left = n as f64;
@@ -243,13 +243,13 @@ fn what_cannot_be_drawn_is_refused() {
     let model = Doc2Query::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let good = fixture.sampling(1);
     let check = |sampling: QueryGenerationConfig, expected: Expect| {
-        let error = model.generate_queries(&["a"], &sampling).unwrap_err();
+        let error = model.generate_queries_per_document(&["a"], &sampling).unwrap_err();
         expected.assert_eq(&error.to_string());
     };
     for k in [0, 124] {
         let what = format!("`top_k` is {k}; must be from 1 to 123");
         let error = model
-            .generate_queries(&["a"], &QueryGenerationConfig { top_k: k, ..good })
+            .generate_queries_per_document(&["a"], &QueryGenerationConfig { top_k: k, ..good })
             .unwrap_err();
         assert_eq!(error.to_string(), what);
     }
@@ -267,7 +267,7 @@ fn what_cannot_be_drawn_is_refused() {
         },
         expect!["`max_new_tokens` is 0; must be from 1 to 512"],
     );
-    assert!(model.generate_queries(&[], &good).unwrap().is_empty());
+    assert!(model.generate_queries_per_document(&[], &good).unwrap().is_empty());
 }
 
 #[test]
@@ -418,7 +418,7 @@ fn weights_that_are_no_numbers_are_found() {
             "{name}"
         );
         let doc2query = Doc2Query::load(&files, 48, Device::Cpu.into()).unwrap();
-        let written = doc2query.generate_queries(&["river"], &fixture.sampling(1));
+        let written = doc2query.generate_queries_per_document(&["river"], &fixture.sampling(1));
         assert!(matches!(written, Err(Error::NotFinite)), "{name}");
     }
     files.weights.clear();

@@ -97,7 +97,7 @@ pub fn measure_annotator_agreement(
     let pairs = pairs.filter_map(|[a, b]| {
         let both = |it: &Row| it.ratings[a].is_some() && it.ratings[b].is_some();
         let of_both = votes.rated(both, Some([a, b]));
-        let raw = agreement::raw_agreement(&of_both)?;
+        let raw = agreement::mean_pairwise_agreement(&of_both)?;
         Some(AnnotatorPairAgreement {
             people: [people[a], people[b]],
             observed: Some(raw),
@@ -123,7 +123,7 @@ pub fn overall_agreement_coefficients(
 
 fn coefficients(rated: &[ItemRatings]) -> AgreementCoefficients {
     AgreementCoefficients {
-        observed: agreement::raw_agreement(rated),
+        observed: agreement::mean_pairwise_agreement(rated),
         fleiss_kappa: agreement::fleiss_kappa(rated),
         krippendorff_alpha: agreement::krippendorff_alpha(rated, MeasurementLevel::Nominal),
         krippendorff_alpha_ordinal: agreement::krippendorff_alpha(rated, MeasurementLevel::Ordinal),

@@ -163,7 +163,7 @@ impl ItemAssigner<'_> {
     }
 
     fn slot(&self, person: PersonId, item: ItemNo, leased: &[(ItemNo, PersonId)]) -> Slot {
-        let decided = self.log.decisions_on_item(item);
+        let decided = self.log.active_decisions_by_person(item);
         let counts = |it: &&PersonId| **it != person && !self.log.is_person_excluded(**it);
         let n_decided = decided.keys().filter(counts).count();
         let from = leased.partition_point(|it| it.0 < item);

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::DocumentPreference;
-use super::sampling_frame::claim_with_ranker_scores;
+use super::sampling_frame::map_claim_to_ranker_scores;
 use super::task::{AnnotationTask, StudyInstanceRef};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe, ScoreClaimKind};
@@ -87,7 +87,7 @@ impl AnnotationItemContent {
         let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
         let ranked = study.scores.iter().map(|scores| RankerPreference {
             name: scores.ranker.label.clone(),
-            preference: claim_with_ranker_scores(study, scores, query, claim).map(|it| {
+            preference: map_claim_to_ranker_scores(study, scores, query, claim).map(|it| {
                 DocumentPreference::from_scores(it, dials.tie_threshold_for_ranker(scores))
             }),
         });

@@ -9,8 +9,8 @@
 //! preference with the most votes. Items on which annotators are split, cannot tell or have not
 //! answered have no preference and are counted separately. *Equal* is a preference: it agrees with
 //! a claim that allows a tie, disagrees with one that does not, and agrees with a ranker whose
-//! scores tie. Since annotators tie often and rankers hardly ever, [`AgreementShare::without_ties`]
-//! leaves out items where one side is *equal*. [`AgreementShare::by_vote`] needs no majority: `y`
+//! scores tie. Since annotators tie often and rankers hardly ever, [`AgreementShareEstimates::without_ties`]
+//! leaves out items where one side is *equal*. [`AgreementShareEstimates::by_vote`] needs no majority: `y`
 //! is the share of the votes on an item that agree, ignoring adjudications, which estimates how
 //! often a single annotator would agree.
 //!
@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::judgments::ItemConsensus;
-use super::sampling_frame::claim_with_ranker_scores;
+use super::sampling_frame::map_claim_to_ranker_scores;
 use super::task::AnnotationItem;
 use super::{AnnotationLog, AxiomReasonRating, DocumentPreference, ItemAnswers, ItemNo};
 use crate::error::Error;
@@ -37,11 +37,11 @@ use crate::probe::{Probe, ScoreClaimKind};
 use crate::stats::EstimateWithInterval;
 use crate::study::Study;
 use crate::study::controls::StudyPageControls;
-use vote_share::{AnnotatorComparisonSide, VoteSample, bool_to_number, share_of_votes};
+use vote_share::{ClaimOrPreference, VoteSample, bool_to_number, weighted_vote_share};
 
 /// A sampled item with the preferences of annotators, rankers and relevance judgments.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AnnotatedItem {
+pub struct SampledItemPreferences {
     /// The probe of the instance.
     pub probe: Probe,
     /// The kind of its claim.
@@ -64,7 +64,7 @@ pub struct AnnotatedItem {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementEstimates {
     /// Over all items.
-    pub overall: AgreementEstimateRow,
+    pub overall: AgreementEstimatesOverItems,
     /// For each probe, in the order of the probes.
     pub by_probe: Vec<ProbeAgreementEstimates>,
 }
@@ -76,22 +76,22 @@ pub struct ProbeAgreementEstimates {
     /// The probe.
     pub probe: Probe,
     /// The estimates over its items.
-    pub estimate: AgreementEstimateRow,
+    pub estimate: AgreementEstimatesOverItems,
 }
 
 /// The estimates over a set of items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AgreementEstimateRow {
+pub struct AgreementEstimatesOverItems {
     /// The numbers of items by outcome of the annotation.
-    pub counts: AnnotationOutcomeCounts,
+    pub counts: ItemConsensusCounts,
     /// Agreement of the axiom with annotators.
-    pub axiom_vs_people: AgreementShare,
+    pub axiom_vs_people: AgreementShareEstimates,
     /// Agreement of each ranker with annotators, in the order of the study.
-    pub rankers_vs_people: Vec<AgreementShare>,
+    pub rankers_vs_people: Vec<AgreementShareEstimates>,
     /// Agreement of the axiom with relevance judgments, over the same items whether or not
     /// annotators have decided on them.
-    pub axiom_vs_qrels: AgreementShare,
+    pub axiom_vs_qrels: AgreementShareEstimates,
     /// The share of annotators who say that the axiom's reason matters, among those who rated it.
     pub share_reason_matters: Option<WeightedShareEstimate>,
 }
@@ -99,7 +99,7 @@ pub struct AgreementEstimateRow {
 /// The numbers of items by outcome of the annotation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnnotationOutcomeCounts {
+pub struct ItemConsensusCounts {
     /// All items.
     pub n_items: u64,
     /// Items on which annotators prefer one of the documents.
@@ -117,7 +117,7 @@ pub struct AnnotationOutcomeCounts {
 /// How often two sides agree. Each value is `None` without an item on which both have a preference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AgreementShare {
+pub struct AgreementShareEstimates {
     /// Over all such items.
     pub agreement: Option<WeightedShareEstimate>,
     /// Over the items on which neither side is *equal*.
@@ -144,12 +144,12 @@ pub struct WeightedShareEstimate {
 }
 
 /// Returns the sampled items of a task with the preferences of all sides.
-pub fn load_annotated_items(
+pub fn load_sampled_item_preferences(
     study: &Study,
     dials: &StudyPageControls,
     items: &[AnnotationItem],
     log: &AnnotationLog,
-) -> Result<Vec<AnnotatedItem>, Error> {
+) -> Result<Vec<SampledItemPreferences>, Error> {
     let mut found = Vec::new();
     for (item, number) in items.iter().zip((0..).map(ItemNo)) {
         let Some(probability) = item.role.inclusion_probability() else {
@@ -168,14 +168,14 @@ pub fn load_annotated_items(
         }
         let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
         let rankers = study.scores.iter().map(|scores| {
-            let scored = claim_with_ranker_scores(study, scores, query, claim)?;
+            let scored = map_claim_to_ranker_scores(study, scores, query, claim)?;
             Some(DocumentPreference::from_scores(
                 scored,
                 dials.tie_threshold_for_ranker(scores),
             ))
         });
         let grades = claim.map_docs_to_scores(|text| study.relevance_grade(query, text));
-        found.push(AnnotatedItem {
+        found.push(SampledItemPreferences {
             probe: place.probe,
             claim: claim.kind(),
             query: query as u32,
@@ -189,7 +189,7 @@ pub fn load_annotated_items(
 }
 
 /// Computes all estimates from annotated items.
-pub fn estimate_axiom_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
+pub fn compute_agreement_estimates(items: &[SampledItemPreferences]) -> AgreementEstimates {
     let n_rankers = items
         .iter()
         .map(|it| it.ranker_preferences.len())
@@ -209,24 +209,24 @@ pub fn estimate_axiom_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
     }
 }
 
-fn line(items: &[&AnnotatedItem], n_rankers: usize) -> AgreementEstimateRow {
+fn line(items: &[&SampledItemPreferences], n_rankers: usize) -> AgreementEstimatesOverItems {
     let polls = VoteSample::from_items(items);
     let ranker =
-        |at: usize| move |it: &AnnotatedItem| it.ranker_preferences.get(at).copied().flatten();
-    AgreementEstimateRow {
+        |at: usize| move |it: &SampledItemPreferences| it.ranker_preferences.get(at).copied().flatten();
+    AgreementEstimatesOverItems {
         counts: counts(items),
-        axiom_vs_people: polls.estimate_agreement_with_side(|_| AnnotatorComparisonSide::Claim),
+        axiom_vs_people: polls.estimate_agreement_with_side(|_| ClaimOrPreference::Claim),
         rankers_vs_people: (0..n_rankers)
             .map(|at| {
                 polls.estimate_agreement_with_side(move |it| {
                     ranker(at)(it).map_or(
-                        AnnotatorComparisonSide::NoPreference,
-                        AnnotatorComparisonSide::Preference,
+                        ClaimOrPreference::NoPreference,
+                        ClaimOrPreference::Preference,
                     )
                 })
             })
             .collect(),
-        axiom_vs_qrels: AgreementShare {
+        axiom_vs_qrels: AgreementShareEstimates {
             agreement: polls.estimate_hajek_share(|it, _| graded(it.item, |_| true)),
             without_ties: polls.estimate_hajek_share(|it, _| {
                 graded(it.item, |it| it != DocumentPreference::Equal)
@@ -235,7 +235,7 @@ fn line(items: &[&AnnotatedItem], n_rankers: usize) -> AgreementEstimateRow {
         }
         .without_people(),
         share_reason_matters: polls.estimate_hajek_share(|it, times| {
-            share_of_votes(it, times, |vote| {
+            weighted_vote_share(it, times, |vote| {
                 vote.reason_rating
                     .map(|it| it == AxiomReasonRating::Matters)
             })
@@ -245,13 +245,13 @@ fn line(items: &[&AnnotatedItem], n_rankers: usize) -> AgreementEstimateRow {
 
 /// Returns 1 if the preference by relevance judgments satisfies the claim and 0 if not; `None` if
 /// there is none or `wanted` rejects it.
-fn graded(item: &AnnotatedItem, wanted: impl Fn(DocumentPreference) -> bool) -> Option<f64> {
+fn graded(item: &SampledItemPreferences, wanted: impl Fn(DocumentPreference) -> bool) -> Option<f64> {
     let preference = item.qrels_preference.filter(|it| wanted(*it))?;
     Some(bool_to_number(preference.satisfies(item.claim)))
 }
 
-fn counts(items: &[&AnnotatedItem]) -> AnnotationOutcomeCounts {
-    let mut counts = AnnotationOutcomeCounts::default();
+fn counts(items: &[&SampledItemPreferences]) -> ItemConsensusCounts {
+    let mut counts = ItemConsensusCounts::default();
     for item in items {
         counts.n_items += 1;
         *match item.answers.consensus() {
@@ -265,16 +265,16 @@ fn counts(items: &[&AnnotatedItem]) -> AnnotationOutcomeCounts {
     counts
 }
 
-impl AgreementShare {
+impl AgreementShareEstimates {
     /// Removes the intervals over annotators, for agreement that does not involve annotators.
-    fn without_people(self) -> AgreementShare {
+    fn without_people(self) -> AgreementShareEstimates {
         let bare = |it: Option<WeightedShareEstimate>| {
             it.map(|it| WeightedShareEstimate {
                 interval_over_annotators: None,
                 ..it
             })
         };
-        AgreementShare {
+        AgreementShareEstimates {
             agreement: bare(self.agreement),
             without_ties: bare(self.without_ties),
             by_vote: bare(self.by_vote),

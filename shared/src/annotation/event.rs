@@ -17,7 +17,7 @@ pub const MAX_REPLACED_EVENTS: usize = 16;
 /// An event as its author sent it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnnotationEvent {
+pub struct ClientAnnotationEvent {
     /// Created with the event; the same event sent twice has the same key.
     pub key: AnnotationEventKey,
     /// The time of the browser's clock, in milliseconds since 1970.
@@ -31,14 +31,14 @@ pub struct AnnotationEvent {
 /// An event in the log, with what only the server knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnnotationLogEntry {
+pub struct ReceivedAnnotationEvent {
     /// The author of the event.
     pub person: PersonId,
     /// The time at which the server received it, in milliseconds since 1970.
     #[serde(alias = "at_ms")]
     pub received_ms: u64,
     /// The event.
-    pub event: AnnotationEvent,
+    pub event: ClientAnnotationEvent,
 }
 
 /// The action of an event: a decision, a skip, a report, an undo, an adjudication or an exclusion.
@@ -75,7 +75,7 @@ pub struct AnnotationDecision {
     pub answer: AnnotatorAnswer,
     /// The person's comment on the answer.
     #[serde(flatten)]
-    pub comment: AnswerRemarks,
+    pub comment: RatingTagsAndNote,
     /// The order in which the documents were shown.
     #[serde(alias = "sides")]
     pub display_order: DocumentDisplayOrder,
@@ -91,7 +91,7 @@ pub struct AnnotationDecision {
 /// A rating of the axiom's reason, tags and a note that accompany an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnswerRemarks {
+pub struct RatingTagsAndNote {
     /// Whether the axiom's reason matters here, if the person rated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "matters")]
@@ -273,12 +273,12 @@ impl AnnotationAction {
     }
 }
 
-impl AnnotationEvent {
+impl ClientAnnotationEvent {
     /// Returns the event as it is stored: texts normalized as in [`crate::user_text`] and the time
     /// cut at [`MAX_DECISION_MS`]. It is an error if the task does not have the item, or if a text
     /// is too long or a required text is missing. The browser calls this before it stores an event,
     /// so that it never stores one that the server would reject.
-    pub fn normalize_and_validate(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
+    pub fn normalize_and_validate(mut self, n_items: u32) -> Result<ClientAnnotationEvent, Error> {
         if let Some(item) = self.action.item_no().filter(|it| it.0 >= n_items) {
             let n = n_items as usize;
             return Err(Error::index_not_found("item of this task", item.0, n));
@@ -338,7 +338,7 @@ mod tests {
         decision.comment.tags = vec![" off  topic".to_owned(), "off topic".to_owned()];
         decision.comment.note = " a\u{202E}b ".to_owned();
         decision.duration_ms = u64::MAX;
-        let event = |what| AnnotationEvent {
+        let event = |what| ClientAnnotationEvent {
             key: event_key_of_number(1),
             created_ms: 5,
             action: what,
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn what_the_log_must_not_hold_is_refused() {
-        let event = |what| AnnotationEvent {
+        let event = |what| ClientAnnotationEvent {
             key: event_key_of_number(1),
             created_ms: 5,
             action: what,
@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn an_event_reads_as_what_was_done() {
-        let event = AnnotationEvent {
+        let event = ClientAnnotationEvent {
             key: event_key_of_number(1),
             created_ms: 5,
             action: decision_action(2, AnnotatorAnswer::CannotTell, &[3]),
@@ -410,13 +410,13 @@ mod tests {
              \"replaces\":[\"00000000000000000000000000000003\"]}}"
         );
         assert_eq!(
-            serde_json::from_str::<AnnotationEvent>(&json).unwrap(),
+            serde_json::from_str::<ClientAnnotationEvent>(&json).unwrap(),
             event
         );
         // In the format of versions before 0.2.
         let old = "{\"key\":\"00000000000000000000000000000001\",\"made_ms\":5,\"what\":{\
              \"kind\":\"decided\",\"item\":2,\"answer\":\"cannot-say\",\"sides\":\"as-claimed\",\
              \"took_ms\":4000,\"replaces\":[\"00000000000000000000000000000003\"]}}";
-        assert_eq!(serde_json::from_str::<AnnotationEvent>(old).unwrap(), event);
+        assert_eq!(serde_json::from_str::<ClientAnnotationEvent>(old).unwrap(), event);
     }
 }

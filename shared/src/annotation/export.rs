@@ -24,7 +24,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, AnnotationEvent, AnnotationLogEntry};
+use super::event::{AnnotationAction, ClientAnnotationEvent, ReceivedAnnotationEvent};
 use super::judgments::ItemConsensus;
 use super::log::AnnotationEventStatus;
 use super::task::AnnotationItem;
@@ -68,7 +68,7 @@ pub struct AnnotationExportRow {
     #[serde(alias = "at_ms")]
     pub received_ms: u64,
     /// The event.
-    pub event: AnnotationEvent,
+    pub event: ClientAnnotationEvent,
     /// The status of the event.
     #[serde(alias = "fate")]
     pub status: AnnotationEventStatus,
@@ -192,7 +192,7 @@ pub fn annotation_preferences_to_trec(
     out
 }
 
-fn row(source: &AnnotationExportInput<'_>, entry: &AnnotationLogEntry) -> AnnotationExportRow {
+fn row(source: &AnnotationExportInput<'_>, entry: &ReceivedAnnotationEvent) -> AnnotationExportRow {
     let about = entry.event.action.item_no().and_then(|number| {
         let item = source.items.get(number.0 as usize)?;
         Some(AnnotationExportItem {
@@ -252,7 +252,7 @@ fn cells(row: &AnnotationExportRow) -> Vec<TableValue> {
                 digits: 2,
             }),
         of_item(&|it| it.item.instance.probe.slug().into_owned()),
-        of_item(&|it| it.item.instance.variant.name().to_owned()),
+        of_item(&|it| it.item.instance.variant.slug().to_owned()),
         count(about.map(|it| it.item.instance.index)),
         of_item(&|it| it.ids.query.clone()),
         of_item(&|it| it.ids.documents.join(" ")),

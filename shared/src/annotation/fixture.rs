@@ -1,7 +1,7 @@
 //! Events, items and tasks for tests.
 
 use super::event::{
-    AnnotationAction, AnnotationDecision, AnnotationEvent, AnnotationLogEntry, AnswerRemarks,
+    AnnotationAction, AnnotationDecision, ClientAnnotationEvent, ReceivedAnnotationEvent, RatingTagsAndNote,
 };
 use super::task::{
     AnnotationItem, AnnotationItemRole, AnnotationTask, SamplingDesign, StudyInstanceRef,
@@ -37,7 +37,7 @@ pub(crate) fn decision_action(
     AnnotationAction::Decided(AnnotationDecision {
         item: ItemNo(item),
         answer,
-        comment: AnswerRemarks::default(),
+        comment: RatingTagsAndNote::default(),
         display_order: DocumentDisplayOrder::ClaimOrder,
         duration_ms: 4_000,
         replaces: replaces.iter().map(|&it| event_key_of_number(it)).collect(),
@@ -49,11 +49,11 @@ pub(crate) fn log_entry_at_second(
     number: u64,
     person: u32,
     what: AnnotationAction,
-) -> AnnotationLogEntry {
-    AnnotationLogEntry {
+) -> ReceivedAnnotationEvent {
+    ReceivedAnnotationEvent {
         person: PersonId(person),
         received_ms: number * 1_000,
-        event: AnnotationEvent {
+        event: ClientAnnotationEvent {
             key: event_key_of_number(number),
             created_ms: number * 1_000,
             action: what,
@@ -64,7 +64,7 @@ pub(crate) fn log_entry_at_second(
 /// The entries for rows of person, item and answer; the keys count from 1.
 pub(crate) fn log_entries_of_answers(
     answers: &[(u32, u32, AnnotatorAnswer)],
-) -> Vec<AnnotationLogEntry> {
+) -> Vec<ReceivedAnnotationEvent> {
     let answers = answers.iter().zip(1..);
     answers
         .map(|(&(person, item, answer), number)| {

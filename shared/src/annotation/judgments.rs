@@ -58,7 +58,7 @@ impl ItemAnswers {
     /// Returns the answers to an item, from the log.
     pub fn from_log(log: &AnnotationLog, item: ItemNo) -> ItemAnswers {
         let mut said = ItemAnswers::default();
-        for (person, entries) in log.decisions_on_item(item) {
+        for (person, entries) in log.active_decisions_by_person(item) {
             let made = entries.iter().filter_map(|it| match &it.event.action {
                 AnnotationAction::Decided(it) => Some(it),
                 _ => None,
@@ -142,7 +142,7 @@ fn tally(answers: impl Iterator<Item = (AnnotatorAnswer, u32)>) -> [u32; 3] {
 /// An item that a curator should look at.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct DisputedItem {
+pub struct AdjudicationQueueItem {
     /// Number of the disputed item within its task, from 0.
     pub item: ItemNo,
     /// The first reason in the order of [`DisputeReason`].
@@ -177,17 +177,17 @@ pub enum DisputeReason {
 pub fn adjudication_queue(
     log: &AnnotationLog,
     items: impl IntoIterator<Item = ItemNo>,
-) -> Vec<DisputedItem> {
+) -> Vec<AdjudicationQueueItem> {
     let found = items.into_iter().filter_map(|item| {
         let said = ItemAnswers::from_log(log, item);
-        Some(DisputedItem {
+        Some(AdjudicationQueueItem {
             item,
             reason: reason(log, item, &said)?,
             disagreement: said.disagreement_share(),
             n_votes: said.votes.len() as u32,
         })
     });
-    let mut found: Vec<DisputedItem> = found.collect();
+    let mut found: Vec<AdjudicationQueueItem> = found.collect();
     // Shares are never negative, so their bits have the same order.
     found.sort_by_key(|it| (it.reason, Reverse(it.disagreement.to_bits()), it.item));
     found

@@ -19,13 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, AnnotationLogEntry};
+use super::event::{AnnotationAction, ReceivedAnnotationEvent};
 use super::{AnnotationEventKey, ItemNo, PersonId};
 
 /// All events of a task.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnnotationLog {
-    entries: BTreeMap<AnnotationEventKey, AnnotationLogEntry>,
+    entries: BTreeMap<AnnotationEventKey, ReceivedAnnotationEvent>,
     of_item: BTreeMap<ItemNo, BTreeSet<AnnotationEventKey>>,
     /// The keys of undone events, with the person who undid them.
     undone: BTreeSet<(PersonId, AnnotationEventKey)>,
@@ -78,7 +78,7 @@ impl AnnotationEventStatus {
 
 impl AnnotationLog {
     /// Creates a log from entries in the order in which they were received.
-    pub fn from_entries(entries: impl IntoIterator<Item = AnnotationLogEntry>) -> AnnotationLog {
+    pub fn from_entries(entries: impl IntoIterator<Item = ReceivedAnnotationEvent>) -> AnnotationLog {
         let mut log = AnnotationLog::default();
         for entry in entries {
             log.append(entry);
@@ -87,7 +87,7 @@ impl AnnotationLog {
     }
 
     /// Adds an entry, unless the log already has its key.
-    pub fn append(&mut self, entry: AnnotationLogEntry) -> LogAppendOutcome {
+    pub fn append(&mut self, entry: ReceivedAnnotationEvent) -> LogAppendOutcome {
         let key = entry.event.key;
         if let Some(known) = self.entries.get(&key) {
             // The time of receipt does not distinguish events.
@@ -128,17 +128,17 @@ impl AnnotationLog {
     }
 
     /// Returns the event with a key.
-    pub fn entry_by_key(&self, key: AnnotationEventKey) -> Option<&AnnotationLogEntry> {
+    pub fn entry_by_key(&self, key: AnnotationEventKey) -> Option<&ReceivedAnnotationEvent> {
         self.entries.get(&key)
     }
 
     /// Returns all events by time of receipt, those of the same time by key.
-    pub fn entries(&self) -> Vec<&AnnotationLogEntry> {
+    pub fn entries(&self) -> Vec<&ReceivedAnnotationEvent> {
         in_order(self.entries.values())
     }
 
     /// Returns all events about an item, in the same order; undo events are not among them.
-    pub fn item_history(&self, item: ItemNo) -> Vec<&AnnotationLogEntry> {
+    pub fn item_history(&self, item: ItemNo) -> Vec<&ReceivedAnnotationEvent> {
         in_order(self.about(item))
     }
 
@@ -149,14 +149,14 @@ impl AnnotationLog {
     }
 
     /// Returns whether the author of the event undid it.
-    pub fn is_event_undone(&self, entry: &AnnotationLogEntry) -> bool {
+    pub fn is_event_undone(&self, entry: &ReceivedAnnotationEvent) -> bool {
         self.undone.contains(&(entry.person, entry.event.key))
     }
 
     /// Returns the active decisions on an item by person, including excluded people. Several
     /// decisions of one person were made independently.
-    pub fn decisions_on_item(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&AnnotationLogEntry>> {
-        let mut made: BTreeMap<PersonId, Vec<&AnnotationLogEntry>> = BTreeMap::new();
+    pub fn active_decisions_by_person(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> {
+        let mut made: BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> = BTreeMap::new();
         for entry in self.about(item) {
             if matches!(entry.event.action, AnnotationAction::Decided(_)) {
                 made.entry(entry.person).or_default().push(entry);
@@ -167,16 +167,16 @@ impl AnnotationLog {
     }
 
     /// Returns the active adjudications of an item, except those of excluded people.
-    pub fn adjudications_of_item(&self, item: ItemNo) -> Vec<&AnnotationLogEntry> {
+    pub fn adjudications_of_item(&self, item: ItemNo) -> Vec<&ReceivedAnnotationEvent> {
         let mut standing = self.adjudged(item);
         standing.retain(|it| !self.is_person_excluded(it.person));
         standing
     }
 
     /// Returns the active skips of an item by person.
-    pub fn skips_of_item(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&AnnotationLogEntry>> {
-        let decided = self.decisions_on_item(item);
-        let mut skips: BTreeMap<PersonId, Vec<&AnnotationLogEntry>> = BTreeMap::new();
+    pub fn active_skips_by_person(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> {
+        let decided = self.active_decisions_by_person(item);
+        let mut skips: BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> = BTreeMap::new();
         for entry in in_order(self.about(item)) {
             let stands = matches!(entry.event.action, AnnotationAction::Skipped(_))
                 && !self.is_event_undone(entry)
@@ -189,7 +189,7 @@ impl AnnotationLog {
     }
 
     /// Returns the reports on an item that were not undone.
-    pub fn problem_reports_on_item(&self, item: ItemNo) -> Vec<&AnnotationLogEntry> {
+    pub fn problem_reports_on_item(&self, item: ItemNo) -> Vec<&ReceivedAnnotationEvent> {
         let mut reports = in_order(self.about(item));
         reports.retain(|it| {
             matches!(it.event.action, AnnotationAction::Reported(_)) && !self.is_event_undone(it)
@@ -211,12 +211,12 @@ impl AnnotationLog {
     }
 
     /// Returns the current status of an event.
-    pub fn event_status(&self, entry: &AnnotationLogEntry) -> AnnotationEventStatus {
+    pub fn event_status(&self, entry: &ReceivedAnnotationEvent) -> AnnotationEventStatus {
         let standing = match &entry.event.action {
             _ if self.is_event_undone(entry) => return AnnotationEventStatus::Undone,
-            AnnotationAction::Decided(it) => self.decisions_on_item(it.item).remove(&entry.person),
+            AnnotationAction::Decided(it) => self.active_decisions_by_person(it.item).remove(&entry.person),
             AnnotationAction::Adjudicated(it) => Some(self.adjudged(it.item)),
-            AnnotationAction::Skipped(it) => self.skips_of_item(it.item).remove(&entry.person),
+            AnnotationAction::Skipped(it) => self.active_skips_by_person(it.item).remove(&entry.person),
             AnnotationAction::Reported(_) | AnnotationAction::Undone { .. } => Some(vec![entry]),
             AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
                 let last = self.standing.get(&it.person);
@@ -236,28 +236,28 @@ impl AnnotationLog {
         }
     }
 
-    fn adjudged(&self, item: ItemNo) -> Vec<&AnnotationLogEntry> {
+    fn adjudged(&self, item: ItemNo) -> Vec<&ReceivedAnnotationEvent> {
         let is_one =
-            |it: &&AnnotationLogEntry| matches!(it.event.action, AnnotationAction::Adjudicated(_));
-        let made: Vec<&AnnotationLogEntry> = self.about(item).filter(is_one).collect();
+            |it: &&ReceivedAnnotationEvent| matches!(it.event.action, AnnotationAction::Adjudicated(_));
+        let made: Vec<&ReceivedAnnotationEvent> = self.about(item).filter(is_one).collect();
         self.standing_of(&made)
     }
 
-    fn about(&self, item: ItemNo) -> impl Iterator<Item = &AnnotationLogEntry> {
+    fn about(&self, item: ItemNo) -> impl Iterator<Item = &ReceivedAnnotationEvent> {
         let keys = self.of_item.get(&item).into_iter().flatten();
         keys.map(|it| &self.entries[it])
     }
 
     /// Returns the active events among `made`, by time of receipt.
-    fn standing_of<'a>(&self, made: &[&'a AnnotationLogEntry]) -> Vec<&'a AnnotationLogEntry> {
-        let kept: Vec<&AnnotationLogEntry> = made
+    fn standing_of<'a>(&self, made: &[&'a ReceivedAnnotationEvent]) -> Vec<&'a ReceivedAnnotationEvent> {
+        let kept: Vec<&ReceivedAnnotationEvent> = made
             .iter()
             .copied()
             .filter(|it| !self.is_event_undone(it))
             .collect();
         let replaced: BTreeSet<AnnotationEventKey> =
             kept.iter().flat_map(|it| replaced_by(it, made)).collect();
-        let stands = |it: &&&AnnotationLogEntry| !replaced.contains(&it.event.key);
+        let stands = |it: &&&ReceivedAnnotationEvent| !replaced.contains(&it.event.key);
         let standing = in_order(kept.iter().filter(stands).copied());
         // Only events that replace each other in a cycle leave none; then all of them are returned.
         if standing.is_empty() {
@@ -269,8 +269,8 @@ impl AnnotationLog {
 
 /// Returns the keys that an event replaces, directly or through other events of `made`.
 fn replaced_by(
-    entry: &AnnotationLogEntry,
-    made: &[&AnnotationLogEntry],
+    entry: &ReceivedAnnotationEvent,
+    made: &[&ReceivedAnnotationEvent],
 ) -> BTreeSet<AnnotationEventKey> {
     let mut replaced = BTreeSet::new();
     let mut named: Vec<AnnotationEventKey> = entry.event.action.replaced_event_keys().to_vec();
@@ -288,9 +288,9 @@ fn replaced_by(
 }
 
 fn in_order<'a>(
-    entries: impl Iterator<Item = &'a AnnotationLogEntry>,
-) -> Vec<&'a AnnotationLogEntry> {
-    let mut entries: Vec<&AnnotationLogEntry> = entries.collect();
+    entries: impl Iterator<Item = &'a ReceivedAnnotationEvent>,
+) -> Vec<&'a ReceivedAnnotationEvent> {
+    let mut entries: Vec<&ReceivedAnnotationEvent> = entries.collect();
     entries.sort_by_key(|it| (it.received_ms, it.event.key));
     entries
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, AnnotationDecision, AnnotationLogEntry};
+use super::event::{AnnotationAction, AnnotationDecision, ReceivedAnnotationEvent};
 use super::judgments::{AnnotatorVote, ItemConsensus, majority_of_weighted_answers};
 use super::task::{AnnotationItem, AnnotationItemRole};
 use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId};
@@ -124,7 +124,7 @@ struct Works<'a> {
     items: &'a [AnnotationItem],
     said: &'a [ItemAnswers],
     log: &'a AnnotationLog,
-    decided: BTreeMap<PersonId, Vec<(&'a AnnotationLogEntry, &'a AnnotationDecision)>>,
+    decided: BTreeMap<PersonId, Vec<(&'a ReceivedAnnotationEvent, &'a AnnotationDecision)>>,
 }
 
 impl<'a> Works<'a> {
@@ -133,13 +133,13 @@ impl<'a> Works<'a> {
         said: &'a [ItemAnswers],
         log: &'a AnnotationLog,
     ) -> Works<'a> {
-        let mut decided: BTreeMap<PersonId, Vec<(&AnnotationLogEntry, &AnnotationDecision)>> =
+        let mut decided: BTreeMap<PersonId, Vec<(&ReceivedAnnotationEvent, &AnnotationDecision)>> =
             BTreeMap::new();
         for (item, number) in items.iter().zip((0..).map(ItemNo)) {
             if matches!(item.role, AnnotationItemRole::Training { .. }) {
                 continue;
             }
-            for (person, entries) in log.decisions_on_item(number) {
+            for (person, entries) in log.active_decisions_by_person(number) {
                 let made = entries.into_iter().filter_map(|it| match &it.event.action {
                     AnnotationAction::Decided(decision) => Some((it, decision)),
                     _ => None,
@@ -173,10 +173,10 @@ impl<'a> Works<'a> {
         let times: Vec<f64> = made.iter().map(|it| it.1.duration_ms as f64).collect();
         let active_ms = made.iter().map(|it| it.1.duration_ms).sum::<u64>();
         let own = self.log.entries();
-        let own: Vec<&AnnotationLogEntry> =
+        let own: Vec<&ReceivedAnnotationEvent> =
             own.into_iter().filter(|it| it.person == person).collect();
         let numbers = (0..).map(ItemNo).take(self.items.len());
-        let skipped = numbers.filter(|it| self.log.skips_of_item(*it).contains_key(&person));
+        let skipped = numbers.filter(|it| self.log.active_skips_by_person(*it).contains_key(&person));
         let gold: Vec<bool> = made.iter().filter_map(|it| self.is_right(it.1)).collect();
         let others: Vec<bool> = made
             .iter()
@@ -212,7 +212,7 @@ impl<'a> Works<'a> {
     fn is_conflict(&self, person: PersonId, item: ItemNo) -> bool {
         let standing = self
             .log
-            .decisions_on_item(item)
+            .active_decisions_by_person(item)
             .remove(&person)
             .unwrap_or_default();
         let mut answers = standing.iter().map(|it| it.event.action.answer());
@@ -232,7 +232,7 @@ impl<'a> Works<'a> {
     /// if either has no preference.
     fn is_with_others(
         &self,
-        entry: &AnnotationLogEntry,
+        entry: &ReceivedAnnotationEvent,
         decision: &AnnotationDecision,
     ) -> Option<bool> {
         let at = decision.item.0 as usize;

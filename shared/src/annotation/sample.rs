@@ -24,7 +24,7 @@ use rand_pcg::Pcg64;
 use super::sampling_frame::{SamplingFrameInstance, build_sampling_frame};
 use super::seeded_random::{random_number_below, seeded_generator, shuffle};
 use super::task::{
-    AnnotationItem, AnnotationItemRole, AnnotationTask, MarginOversampling, ProbeItemAllocation,
+    AnnotationItem, AnnotationItemRole, AnnotationTask, OversampledMarginSize, ProbeItemAllocation,
     SamplingDesign, StudyInstanceRef,
 };
 use crate::error::{Error, InvalidField};
@@ -227,8 +227,8 @@ fn sizes(frame: &[SamplingFrameInstance], design: &SamplingDesign) -> Vec<u64> {
     let size = |margin: Option<f64>| {
         let r = margin.map_or(1.0, |it| it / middle);
         let part = match favour {
-            MarginOversampling::SmallMargins => 1.0 / (1.0 + r),
-            MarginOversampling::LargeMargins => 1.0 - 1.0 / (1.0 + r),
+            OversampledMarginSize::SmallMargins => 1.0 / (1.0 + r),
+            OversampledMarginSize::LargeMargins => 1.0 - 1.0 / (1.0 + r),
         };
         (UNIT * (0.125 + part)) as u64
     };

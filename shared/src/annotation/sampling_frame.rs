@@ -1,7 +1,7 @@
 //! The sampling frame: the instances of a study that a task selects.
 
 use super::DocumentPreference;
-use super::task::{AnnotationTask, OversampledDisagreement, SamplingDesign, StudyInstanceRef};
+use super::task::{AnnotationTask, OversampledDisagreementSides, SamplingDesign, StudyInstanceRef};
 use crate::error::Error;
 use crate::probe::{ScoreClaim, StudyDocNo};
 use crate::score::RankerPairScores;
@@ -45,16 +45,16 @@ pub fn build_sampling_frame(
             CandidateMeasure::Margin(ranker(at)?)
         }
         SamplingDesign::DisagreementFirst { pair: between, .. } => match between {
-            OversampledDisagreement::AxiomAndRanker { ranker: at } => {
+            OversampledDisagreementSides::AxiomAndRanker { ranker: at } => {
                 CandidateMeasure::WithClaim(ranker(at)?)
             }
-            OversampledDisagreement::TwoRankers { first, second } => {
+            OversampledDisagreementSides::TwoRankers { first, second } => {
                 CandidateMeasure::Both(ranker(first)?, ranker(second)?)
             }
         },
     };
     let judged = |scores: &RankerPairScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
-        let scored = claim_with_ranker_scores(study, scores, query, claim)?;
+        let scored = map_claim_to_ranker_scores(study, scores, query, claim)?;
         Some((scored, wanted.controls.tie_threshold_for_ranker(scores)))
     };
     let prefers = |scores: &RankerPairScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
@@ -122,7 +122,7 @@ enum CandidateMeasure<'a> {
 }
 
 /// Returns the claim with the scores of a ranker; `None` if a score is missing.
-pub(super) fn claim_with_ranker_scores(
+pub(super) fn map_claim_to_ranker_scores(
     study: &Study,
     scores: &RankerPairScores,
     query: usize,
@@ -132,7 +132,7 @@ pub(super) fn claim_with_ranker_scores(
         study
             .pairs
             .position_of_pair(query, text)
-            .and_then(|at| scores.get(at))
+            .and_then(|at| scores.score_at_position(at))
     })
 }
 
@@ -188,7 +188,7 @@ mod tests {
         task.probes = vec![Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Lnc1)];
         task.sampling = SamplingDesign::WeightedByMargin {
             ranker: 1,
-            weighting: super::super::task::MarginOversampling::SmallMargins,
+            weighting: super::super::task::OversampledMarginSize::SmallMargins,
         };
         task.filter.ranker = Some(1);
         for outcome in [
@@ -213,7 +213,7 @@ mod tests {
     fn who_disagrees_is_known() {
         let study = fixture::fixture_study_with_tfc1();
         let mut task = fixture::tfc1_annotation_task();
-        let between = OversampledDisagreement::AxiomAndRanker { ranker: 1 };
+        let between = OversampledDisagreementSides::AxiomAndRanker { ranker: 1 };
         task.sampling = SamplingDesign::DisagreementFirst {
             pair: between,
             disagreement_share: 0.5,
@@ -226,7 +226,7 @@ mod tests {
             Some(ClaimOutcome::Satisfied),
         );
         assert_eq!(against.count(), found.len() - satisfied.len());
-        let between = OversampledDisagreement::TwoRankers {
+        let between = OversampledDisagreementSides::TwoRankers {
             first: 0,
             second: 0,
         };

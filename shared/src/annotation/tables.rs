@@ -5,7 +5,7 @@ use super::agreement::{
     AgreementCoefficients, AnnotatorPairAgreement, InterAnnotatorAgreementReport,
 };
 use super::estimate::{
-    AgreementEstimateRow, AgreementEstimates, AgreementShare, AnnotationOutcomeCounts,
+    AgreementEstimatesOverItems, AgreementEstimates, AgreementShareEstimates, ItemConsensusCounts,
     WeightedShareEstimate,
 };
 use super::progress::{AnnotationTaskProgress, AnnotatorProgress, AnswerShareDrift};
@@ -66,7 +66,7 @@ pub fn annotation_estimate_tables(
 /// Returns each row of estimates with the name of its probe, all items first.
 pub fn estimate_rows_with_probe_names(
     found: &AgreementEstimates,
-) -> Vec<(String, &AgreementEstimateRow)> {
+) -> Vec<(String, &AgreementEstimatesOverItems)> {
     let all = (ALL_PROBES.to_owned(), &found.overall);
     let probes = found.by_probe.iter();
     let probes = probes.map(|it| (it.probe.name().into_owned(), &it.estimate));
@@ -75,9 +75,9 @@ pub fn estimate_rows_with_probe_names(
 
 /// Returns the compared sides of a row with their names, in the order of the page.
 pub fn labeled_agreement_shares(
-    line: &AgreementEstimateRow,
+    line: &AgreementEstimatesOverItems,
     rankers: &[String],
-) -> Vec<(String, AgreementShare)> {
+) -> Vec<(String, AgreementShareEstimates)> {
     let mut found = vec![("axiom–annotators".to_owned(), line.axiom_vs_people)];
     for (at, it) in line.rankers_vs_people.iter().enumerate() {
         let name = ranker_name_or_number(rankers, at);
@@ -125,7 +125,7 @@ fn by_probe(found: &InterAnnotatorAgreementReport) -> ReportTable {
     let table = ReportTable::new("agreement", "Inter-annotator agreement")
         .with_text_columns("probe")
         .with_number_columns("items")
-        .with_columns(TableColumnKind::Estimate, names);
+        .with_columns_of_kind(TableColumnKind::Estimate, names);
     let row = |name: String, of: &AgreementCoefficients| {
         let n_items = of.observed.map_or(0, |it| it.n_items);
         let mut cells = vec![TableValue::Text(name), TableValue::Count(n_items)];
@@ -289,8 +289,8 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     let table = ReportTable::new("results", "Agreement with annotators")
         .with_text_columns("probe")
         .with_number_columns("items")
-        .with_columns(TableColumnKind::Estimate, names.map(|(name, _)| name));
-    let row = |(name, line): (String, &AgreementEstimateRow)| {
+        .with_columns_of_kind(TableColumnKind::Estimate, names.map(|(name, _)| name));
+    let row = |(name, line): (String, &AgreementEstimatesOverItems)| {
         let mut cells = vec![
             TableValue::Text(name),
             TableValue::Count(line.counts.n_items),
@@ -316,8 +316,8 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
 }
 
 fn said(found: &AgreementEstimates) -> ReportTable {
-    let row = |(name, line): (String, &AgreementEstimateRow)| {
-        let AnnotationOutcomeCounts {
+    let row = |(name, line): (String, &AgreementEstimatesOverItems)| {
+        let ItemConsensusCounts {
             n_items,
             n_preference: n_preferring,
             n_equal,

@@ -121,13 +121,13 @@ pub enum SamplingDesign {
         ranker: usize,
         /// Which margins are sampled more often.
         #[serde(alias = "favour")]
-        weighting: MarginOversampling,
+        weighting: OversampledMarginSize,
     },
     /// Higher probabilities for instances on which two sides disagree.
     DisagreementFirst {
         /// The two sides.
         #[serde(alias = "between")]
-        pair: OversampledDisagreement,
+        pair: OversampledDisagreementSides,
         /// The share of the items that are disagreements, above 0 and below 1.
         #[serde(alias = "share")]
         disagreement_share: f64,
@@ -151,7 +151,7 @@ pub enum ProbeItemAllocation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum MarginOversampling {
+pub enum OversampledMarginSize {
     /// Small margins: `f(r) = 1 / (1 + r)`.
     #[serde(alias = "close")]
     SmallMargins,
@@ -164,7 +164,7 @@ pub enum MarginOversampling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum OversampledDisagreement {
+pub enum OversampledDisagreementSides {
     /// The claim and the scores of a ranker.
     AxiomAndRanker {
         /// The index of the ranker in the study.
@@ -410,7 +410,7 @@ mod tests {
         refused(|it| it.filter.max_margin = Some(1.0), "ranker");
         refused(|it| it.guidelines = "a".repeat(50_001), "guidelines");
         for share in [0.0, 1.0, f64::NAN] {
-            let between = OversampledDisagreement::AxiomAndRanker { ranker: 0 };
+            let between = OversampledDisagreementSides::AxiomAndRanker { ranker: 0 };
             let design = SamplingDesign::DisagreementFirst {
                 pair: between,
                 disagreement_share: share,

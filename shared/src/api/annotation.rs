@@ -8,13 +8,13 @@ use crate::annotation::assignment::ItemAssignment;
 use crate::annotation::content::AnnotationItemContent;
 use crate::annotation::estimate::AgreementEstimates;
 use crate::annotation::export::ExportedPreferenceSource;
-use crate::annotation::judgments::{DisputedItem, ItemAnswers};
+use crate::annotation::judgments::{AdjudicationQueueItem, ItemAnswers};
 use crate::annotation::log::AnnotationEventStatus;
 use crate::annotation::progress::AnnotationTaskProgress;
 use crate::annotation::task::{AnnotationItem, AnnotationTask, TrainingFeedback};
 use crate::annotation::trial::AnnotationTrialItem;
 use crate::annotation::{
-    AnnotationEvent, AnnotationEventKey, AnnotationLogEntry, ItemNo, PersonId,
+    ClientAnnotationEvent, AnnotationEventKey, ReceivedAnnotationEvent, ItemNo, PersonId,
 };
 use crate::probe::Probe;
 
@@ -35,7 +35,7 @@ endpoints! {
     Get "/api/annotation/tasks/{task}/progress" GetTaskProgressRequest => TaskProgressResponse;
     Get "/api/annotation/tasks/{task}/agreement" GetAgreementRequest => AgreementResponse;
     // Items with disagreement come first.
-    Get "/api/annotation/tasks/{task}/disputes" ListDisputesRequest => Vec<DisputedItem>;
+    Get "/api/annotation/tasks/{task}/disputes" ListDisputesRequest => Vec<AdjudicationQueueItem>;
     Get "/api/annotation/tasks/{task}/items/{item}/history"
         GetItemHistoryRequest => ItemHistoryResponse;
     // The reply is the file itself.
@@ -203,7 +203,7 @@ pub struct ListOwnEventsRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventRecord {
     /// The event.
-    pub entry: AnnotationLogEntry,
+    pub entry: ReceivedAnnotationEvent,
     /// The status of the event.
     pub status: AnnotationEventStatus,
 }
@@ -215,7 +215,7 @@ pub struct SubmitEventsRequest {
     /// The id of the task.
     pub task: TaskId,
     /// The events, in the order in which they happened, 1 to [`MAX_EVENTS_PER_REQUEST`].
-    pub events: Vec<AnnotationEvent>,
+    pub events: Vec<ClientAnnotationEvent>,
 }
 
 /// One receipt for each submitted event.

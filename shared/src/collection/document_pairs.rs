@@ -30,7 +30,7 @@ use crate::error::Error;
 /// `transfer` files, with the keys `_id`, `query`, `a`, `b` and `group`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct DocumentPair {
+pub struct DatasetTransferPair {
     /// The id, unique in its file.
     #[serde(rename = "_id")]
     pub id: String,
@@ -62,13 +62,13 @@ struct Row {
     refs: Option<Vec<String>>,
 }
 
-/// Reads pairs. Of two rows with the same id the first is kept; `progress` receives the number of
-/// bytes of the file that have been read.
-pub fn read_document_pairs(
+/// Reads dataset-transfer pairs. Of two rows with the same id the first is kept; `progress` receives
+/// the number of bytes of the file that have been read.
+pub fn read_dataset_transfer_pairs(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> RowsReadResult<DocumentPair> {
+) -> RowsReadResult<DatasetTransferPair> {
     let (mut pairs, mut seen) = (Vec::new(), IdFirstOccurrences::default());
     let reading = read_rows_of_lines(name, bytes, progress, |line, text| {
         let expected = r#"a row is one JSON object, as in {"_id": "7", "a": "…", "b": "…"}"#;
@@ -91,7 +91,7 @@ pub fn read_document_pairs(
                 b: Some(b),
                 ..
             } => {
-                let pair = DocumentPair {
+                let pair = DatasetTransferPair {
                     id: row.id,
                     query: row.query,
                     a: filled("a", a)?,
@@ -110,7 +110,7 @@ pub fn read_document_pairs(
                 let src = filled("src", src)?;
                 let group = group.unwrap_or_else(|| row.id.clone());
                 for (fluent, number) in refs.into_iter().zip(0..) {
-                    pairs.push(DocumentPair {
+                    pairs.push(DatasetTransferPair {
                         id: format!("{}:{number}", row.id),
                         query: None,
                         a: filled("refs", fluent)?,
@@ -176,7 +176,7 @@ mod tests {
             "\n",
         );
         let (pairs, reading) =
-            read_document_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
+            read_dataset_transfer_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
         let ids: Vec<&str> = pairs.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids, ["1", "3", "4:0", "4:1"]);
         assert_eq!(
@@ -202,7 +202,7 @@ mod tests {
             include_str!("../../../demo/transfer/summary.jsonl"),
         ] {
             let (pairs, reading) =
-                read_document_pairs("demo", file.as_bytes(), &mut |_| {}).unwrap();
+                read_dataset_transfer_pairs("demo", file.as_bytes(), &mut |_| {}).unwrap();
             assert_eq!(pairs.len(), 64);
             assert_eq!(reading.issues_as_lines(), "");
         }
@@ -218,7 +218,7 @@ mod tests {
             r#"{"_id": "3", "a": "one", "b": "two", "group": " "}"#,
             "\n",
         );
-        let (pairs, _) = read_document_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
+        let (pairs, _) = read_dataset_transfer_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
         let groups: Vec<_> = pairs.iter().map(|it| it.group.as_deref()).collect();
         assert_eq!(groups, [Some("s"), Some("t"), None]);
         let written = serde_json::to_string(&pairs[0]).unwrap();

@@ -9,7 +9,7 @@ use super::lines::rows::{
     IdFirstOccurrences, RowWarnings, column_count_error, read_rows_of_lines, validate_record_id,
     warn_about_document,
 };
-use super::{Document, QuerySplits};
+use super::{Document, SplitsByQueryId};
 use crate::collection::{ByteProgressCallback, FileReadResult, RowsReadResult};
 use crate::error::{Error, FileReadReport};
 
@@ -66,8 +66,8 @@ pub fn read_query_splits(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> FileReadResult<QuerySplits> {
-    let (mut splits, mut seen) = (QuerySplits::new(), IdFirstOccurrences::default());
+) -> FileReadResult<SplitsByQueryId> {
+    let (mut splits, mut seen) = (SplitsByQueryId::new(), IdFirstOccurrences::default());
     let reading = read_rows_of_lines(name, bytes, progress, |line, row| {
         let mut words = row.split_ascii_whitespace();
         let (Some(query), Some(split), None) = (words.next(), words.next(), words.next()) else {

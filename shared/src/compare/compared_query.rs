@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::input::RankerComparisonInput;
 use super::query_list::{QueryWithMetrics, query_with_metrics};
 use super::query_metrics::{PairedQueryMetrics, ResolvedRankerComparisonOptions};
-use super::{ComparedQueryCounts, ComparedQuerySubset, RankerComparisonOptions, top_fractions};
+use super::{ComparedQueryCounts, QueryRelevanceRequirement, RankerComparisonOptions, top_fractions};
 use crate::collection::Query;
 use crate::error::Error;
 use crate::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlight};
@@ -79,11 +79,11 @@ pub fn compare_rankers_on_query(
     let wanted = source.queries.iter().position(|it| it.id == query);
     let wanted = wanted.ok_or_else(unknown)?;
     let asked = ResolvedRankerComparisonOptions {
-        counted: ComparedQuerySubset::All,
+        counted: QueryRelevanceRequirement::All,
         ..source.resolve_options(asking)?
     };
     let values =
-        source.metrics_of_query_if_included(&asked, wanted, &mut ComparedQueryCounts::default());
+        source.count_query_and_compute_metrics(&asked, wanted, &mut ComparedQueryCounts::default());
     Ok(sample(source, &asked, &values.ok_or_else(unknown)?))
 }
 
@@ -95,7 +95,7 @@ fn sample(
     let query = source.queries[values.query_no as usize];
     let terms = terms(&asked.analyzer, query);
     let wanted: BTreeSet<String> =
-        top_fractions::distinct_query_tokens(&asked.analyzer, &query.text);
+        top_fractions::query_tokens_without_stop_words(&asked.analyzer, &query.text);
     let grades = source.qrels.0.get(&query.id);
     let top = |doc: &str| {
         let grade = grades.and_then(|it| it.get(doc).copied());
@@ -110,7 +110,7 @@ fn sample(
             text: shown.map(|it| marked(&asked.analyzer, &terms, &wanted, it)),
         }
     };
-    let lists = source.ranked_doc_ids(query).unwrap_or_default();
+    let lists = source.both_ranked_doc_id_lists(query).unwrap_or_default();
     let firsts = lists.map(|it| top(it.first().copied().unwrap_or_default()));
     let others = grades.into_iter().flatten().filter(|(doc, grade)| {
         let shown = firsts.iter().any(|it| it.doc_id == **doc);

@@ -164,7 +164,7 @@ impl Study {
         let pairs = pairs.flat_map(|(query, pool)| pool.iter().map(move |&it| (query, it)));
         let scored = |(query, text): &(usize, StudyDocNo)| {
             let place = self.pairs.position_of_pair(*query, *text);
-            place.is_some_and(|it| scores.get(it).is_some())
+            place.is_some_and(|it| scores.score_at_position(it).is_some())
         };
         pairs.filter(|it| !scored(it)).count() as u64
     }
@@ -178,7 +178,7 @@ impl Study {
                 Some(RunEntry {
                     doc: self.study_doc_id(text),
                     rank: 0,
-                    score: scores.get(self.pairs.position_of_pair(query, text)?)?,
+                    score: scores.score_at_position(self.pairs.position_of_pair(query, text)?)?,
                 })
             });
             run.0

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::input::RankerComparisonInput;
 use super::question_class::{QuestionClass, classify_question};
 use super::{
-    ComparedQueryCounts, ComparedQuerySubset, MAX_DEPTH, RankerComparisonOptions, top_fractions,
+    ComparedQueryCounts, QueryRelevanceRequirement, MAX_DEPTH, RankerComparisonOptions, top_fractions,
 };
 use crate::collection::Query;
 use crate::effectiveness::sort_like_trec_eval;
@@ -56,14 +56,14 @@ impl PairedQueryMetrics {
 }
 
 /// The metrics of the queries that count.
-pub(crate) struct ComparedQueryMetrics {
+pub(crate) struct MetricsOfIncludedQueries {
     pub(crate) query_counts: ComparedQueryCounts,
     pub(crate) rows: Vec<PairedQueryMetrics>,
 }
 
 /// The options of a comparison, with defaults resolved from the collection.
 pub(crate) struct ResolvedRankerComparisonOptions {
-    pub(crate) counted: ComparedQuerySubset,
+    pub(crate) counted: QueryRelevanceRequirement,
     pub(crate) min_relevant_grade: i32,
     pub(crate) analyzer: Analyzer,
 }
@@ -73,7 +73,7 @@ impl RankerComparisonInput<'_> {
     pub(crate) fn metrics_of_included_queries(
         &self,
         asking: &RankerComparisonOptions,
-    ) -> Result<(ResolvedRankerComparisonOptions, ComparedQueryMetrics), Error> {
+    ) -> Result<(ResolvedRankerComparisonOptions, MetricsOfIncludedQueries), Error> {
         let asked = self.resolve_options(asking)?;
         let mut queries = ComparedQueryCounts::default();
         let places = self.queries.iter().enumerate().filter(|(_, query)| {
@@ -81,12 +81,12 @@ impl RankerComparisonInput<'_> {
             split.is_none_or(|it| query.split.as_ref() == Some(it))
         });
         let rows = places.filter_map(|(place, _)| {
-            self.metrics_of_query_if_included(&asked, place, &mut queries)
+            self.count_query_and_compute_metrics(&asked, place, &mut queries)
         });
         let rows = rows.collect();
         Ok((
             asked,
-            ComparedQueryMetrics {
+            MetricsOfIncludedQueries {
                 query_counts: queries,
                 rows,
             },
@@ -95,7 +95,7 @@ impl RankerComparisonInput<'_> {
 
     /// Computes the metrics of one query, if it counts; adds it to the counts of `queries` in any
     /// case.
-    pub(crate) fn metrics_of_query_if_included(
+    pub(crate) fn count_query_and_compute_metrics(
         &self,
         asked: &ResolvedRankerComparisonOptions,
         place: usize,
@@ -103,7 +103,7 @@ impl RankerComparisonInput<'_> {
     ) -> Option<PairedQueryMetrics> {
         let query = self.queries[place];
         queries.n_queries += 1;
-        let Some(lists) = self.ranked_doc_ids(query) else {
+        let Some(lists) = self.both_ranked_doc_id_lists(query) else {
             queries.n_unranked += 1;
             return None;
         };
@@ -116,11 +116,11 @@ impl RankerComparisonInput<'_> {
         };
         let judged = grades.is_some_and(|it| it.values().any(|it| *it >= from));
         let counts = match asked.counted {
-            ComparedQuerySubset::WithRelevant => judged,
-            ComparedQuerySubset::WithRetrievedRelevant => {
+            QueryRelevanceRequirement::WithRelevant => judged,
+            QueryRelevanceRequirement::WithRetrievedRelevant => {
                 lists.iter().flatten().any(|it| is_relevant(it))
             }
-            ComparedQuerySubset::All => true,
+            QueryRelevanceRequirement::All => true,
         };
         if !counts {
             queries.n_without_relevant += 1;
@@ -179,7 +179,7 @@ impl RankerComparisonInput<'_> {
     }
 
     /// Returns the documents of both rankings, best first; `None` if one is missing.
-    pub(crate) fn ranked_doc_ids(&self, query: &Query) -> Option<[Vec<&str>; 2]> {
+    pub(crate) fn both_ranked_doc_id_lists(&self, query: &Query) -> Option<[Vec<&str>; 2]> {
         let list = |of: usize| {
             let rows = self.runs[of].0.get(&query.id)?;
             (!rows.is_empty()).then(|| sort_like_trec_eval(rows))
@@ -199,7 +199,7 @@ impl RankerComparisonInput<'_> {
         query: &Query,
         tops: &[Vec<&str>; 2],
     ) -> [Option<[f64; 2]>; 2] {
-        let asked = top_fractions::distinct_query_tokens(analyzer, &query.text);
+        let asked = top_fractions::query_tokens_without_stop_words(analyzer, &query.text);
         [&tops[0], &tops[1]].map(|top| {
             let docs = top.iter().filter_map(|it| self.docs.get(it));
             let bodies: Vec<String> = docs.map(|it| it.text_with_title()).collect();

@@ -80,7 +80,7 @@ fn queries_are_counted_and_the_others_told() {
         compare_rankers(&source, &asking).unwrap()
     };
     // The relevant document of q3 is in neither ranking.
-    let found = counted(ComparedQuerySubset::WithRetrievedRelevant);
+    let found = counted(QueryRelevanceRequirement::WithRetrievedRelevant);
     assert_eq!(
         (
             found.query_counts.n_included,
@@ -89,7 +89,7 @@ fn queries_are_counted_and_the_others_told() {
         (2, 2)
     );
     // q5 has no reciprocal rank, but its rankings have their document in common.
-    let all = counted(ComparedQuerySubset::All);
+    let all = counted(QueryRelevanceRequirement::All);
     assert_eq!(
         (
             all.query_counts.n_included,
@@ -326,7 +326,7 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
     assert_eq!(found.query_counts.n_included, 1);
     assert_eq!(found.top_overlap.n_queries, 1);
     let all = RankerComparisonOptions {
-        subset: ComparedQuerySubset::All,
+        subset: QueryRelevanceRequirement::All,
         ..RankerComparisonOptions::default()
     };
     assert_eq!(
@@ -385,7 +385,7 @@ fn what_stands_in_an_address_is_read_again() {
             RankerRef::Ranker("ql".to_owned()),
             RankerRef::Run("a b.run".to_owned()),
         ],
-        subset: ComparedQuerySubset::WithRetrievedRelevant,
+        subset: QueryRelevanceRequirement::WithRetrievedRelevant,
         min_relevant_grade: Some(2),
         stopwords: Stopwords::None,
         split: Some("test".to_owned()),
@@ -427,7 +427,7 @@ fn hostile_queries_are_only_long() {
         fixture::run_from_ranked_lists(&[("q6", &["nowhere"])]),
     ];
     let asking = RankerComparisonOptions {
-        subset: ComparedQuerySubset::All,
+        subset: QueryRelevanceRequirement::All,
         ..RankerComparisonOptions::default()
     };
     let source = fixture::comparison_input_from_runs(&collection, runs);

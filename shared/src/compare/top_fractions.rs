@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use crate::text::Analyzer;
 
 /// Returns the distinct tokens of a query that are not stop words.
-pub fn distinct_query_tokens(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
+pub fn query_tokens_without_stop_words(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
     let terms = analyzer.terms_with_positions(query);
     terms.into_iter().map(|it| it.0).collect()
 }

@@ -49,7 +49,7 @@ pub type QueryTerms = Vec<QueryTerm>;
 
 /// Returns the distinct terms of a query with their counts; `look_up` returns the statistics of a
 /// term.
-pub fn count_distinct_query_terms(
+pub fn distinct_query_terms_with_statistics(
     analyzer: &Analyzer,
     query: &str,
     mut look_up: impl FnMut(&str) -> (Option<TermNo>, u32, u64),
@@ -78,7 +78,7 @@ impl Index {
     /// Returns the distinct terms of a query with their statistics in this collection.
     pub fn query_term_statistics(&self, query: &str) -> QueryTerms {
         let vocabulary: &Vocabulary = self.vocabulary();
-        count_distinct_query_terms(vocabulary.analyzer(), query, |term| {
+        distinct_query_terms_with_statistics(vocabulary.analyzer(), query, |term| {
             match vocabulary.term_no(term) {
                 Some(number) => (Some(number), self.df(number), self.cf(number)),
                 None => (None, 0, 0),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::query_matches::{QueryMatchStatistics, TokenMatchSums};
 use super::{
-    LateInteractionAnalysis, LateInteractionMetadata, MAX_SOFT_MATCHES, QueryTokenMatches,
-    QueryTokenStatistics, QueryWordStatistics, SoftMatchShare,
+    LateInteractionAnalysis, LateInteractionMetadata, MAX_SOFT_MATCHES, QueryTokenMatchMatrix,
+    QueryTokenStatistics, QueryWordStatistics, SoftMatchedToken,
 };
 use crate::stats::correlation::{PearsonCorrelation, pearson_correlation};
 
@@ -47,7 +47,7 @@ struct TokenAccumulator {
 /// Aggregates the statistics of all queries, in their order, into the analysis.
 pub fn aggregate_query_match_statistics(
     head: LateInteractionMetadata,
-    each: &[(QueryTokenMatches, QueryMatchStatistics)],
+    each: &[(QueryTokenMatchMatrix, QueryMatchStatistics)],
     known: &LateInteractionCorpusStatistics<'_>,
 ) -> LateInteractionAnalysis {
     let mut words: BTreeMap<&str, WordAccumulator> = BTreeMap::new();
@@ -164,13 +164,13 @@ impl WordAccumulator {
     }
 
     /// Returns the most frequent soft matches; ties are in the order of the vocabulary.
-    fn soft(&self, known: &LateInteractionCorpusStatistics<'_>) -> Vec<SoftMatchShare> {
+    fn soft(&self, known: &LateInteractionCorpusStatistics<'_>) -> Vec<SoftMatchedToken> {
         let mut found: Vec<(u32, u64)> = self.found.iter().map(|(&id, &n)| (id, n)).collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         found.truncate(MAX_SOFT_MATCHES);
         let named = found.into_iter();
         named
-            .map(|(id, n)| SoftMatchShare {
+            .map(|(id, n)| SoftMatchedToken {
                 token: (known.token)(id),
                 share: self.share(n),
             })

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::QueryTokenMatches;
-use crate::stats::tau_ap::tau_ap;
+use super::QueryTokenMatchMatrix;
+use crate::stats::tau_ap::tau_ap_allowing_ties;
 
 /// The match statistics of a query over the documents of its pool.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,8 +40,8 @@ impl TokenMatchSums {
 
 /// Computes the match statistics of one query over its pool: the τ_AP importance of each word, and
 /// the exact and soft matches of each token.
-pub fn compute_query_match_statistics(matched: &QueryTokenMatches) -> QueryMatchStatistics {
-    let QueryTokenMatches {
+pub fn compute_query_match_statistics(matched: &QueryTokenMatchMatrix) -> QueryMatchStatistics {
+    let QueryTokenMatchMatrix {
         words,
         tokens: pieces,
         best_matches: best,
@@ -65,7 +65,7 @@ pub fn compute_query_match_statistics(matched: &QueryTokenMatches) -> QueryMatch
     let scores = sum(None);
     let importance = (0..words.len() as u32).map(|word| {
         let masked = sum(Some(word));
-        Some([tau_ap(&scores, &masked)?, tau_ap(&masked, &scores)?])
+        Some([tau_ap_allowing_ties(&scores, &masked)?, tau_ap_allowing_ties(&masked, &scores)?])
     });
     let places = pieces.iter().enumerate().map(|(at, own)| {
         let mut place = TokenMatchSums::default();

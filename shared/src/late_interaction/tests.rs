@@ -23,8 +23,8 @@ fn matched(
     words: &[&str],
     pieces: Vec<QueryToken>,
     best: Vec<BestTokenMatch>,
-) -> QueryTokenMatches {
-    QueryTokenMatches {
+) -> QueryTokenMatchMatrix {
+    QueryTokenMatchMatrix {
         query_no: query,
         words: words.iter().map(|&it| it.to_owned()).collect(),
         tokens: pieces,
@@ -34,7 +34,7 @@ fn matched(
 
 /// "river ferries" over three documents, with `ferries` in two tokens; "river" over two; "mud
 /// river" over two documents in which "mud" always matches itself.
-fn queries() -> Vec<QueryTokenMatches> {
+fn queries() -> Vec<QueryTokenMatchMatrix> {
     vec![
         matched(
             0,

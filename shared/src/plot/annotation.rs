@@ -83,7 +83,7 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
     let n_dots: usize = groups.iter().map(|it| it.dots.len()).sum();
     let bottom = TOP + n_dots as f64 * STEP + groups.len() as f64 * GAP;
     let mut marks = Vec::new();
-    let (ticks, digits) = scale.ticks(5);
+    let (ticks, digits) = scale.ticks_and_decimals(5);
     for tick in ticks {
         let x = scale.pixel_position(tick);
         marks.push(line([x, TOP], [x, bottom], FigureColor::Separator));

@@ -6,8 +6,8 @@ use super::{
     text,
 };
 use crate::report::{format, funnel_step_label};
-use crate::study::figures::funnel::AxiomFunnel;
-use crate::study::figures::query_overlap::QueryOverlapThirds;
+use crate::study::figures::funnel::AxiomRelaxationFunnel;
+use crate::study::figures::query_overlap::EffectivenessPerOverlapThird;
 
 const WIDTH: f64 = 720.0;
 /// The left end of bars, and the right end of the longest one.
@@ -17,7 +17,7 @@ const ROW: f64 = 20.0;
 const GAP: f64 = 14.0;
 
 /// Draws one bar for each step of each axiom; its length is the logarithm of the count.
-pub fn draw_mining_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
+pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel]) -> PlotFigure {
     let counts = funnels
         .iter()
         .flat_map(|it| &it.steps)
@@ -79,10 +79,10 @@ const PANEL: f64 = 3.0 * BAR + 44.0;
 const PANELS_A_ROW: usize = 4;
 
 /// Draws three bars with their intervals for each ranker: little, medium and high overlap.
-pub fn draw_bars_by_overlap_third(
+pub fn draw_ranker_means_by_overlap(
     names: &[String],
     measure: &str,
-    thirds: &QueryOverlapThirds,
+    thirds: &EffectivenessPerOverlapThird,
 ) -> PlotFigure {
     let tops = thirds.rows.iter().flatten().flatten();
     let most = tops.map(|it| it.interval[1]).fold(0.1, f64::max);

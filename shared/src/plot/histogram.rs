@@ -150,7 +150,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
             sides.above.to_owned(),
         ));
     }
-    let (ticks, digits) = x.ticks(5);
+    let (ticks, digits) = x.ticks_and_decimals(5);
     // A label centered at the edge of the figure would be cut off.
     let inside = |it: &f64| (LEFT + 8.0..=right - 8.0).contains(it);
     for (tick, at) in ticks

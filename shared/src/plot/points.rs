@@ -55,7 +55,7 @@ impl LabeledScatterPlot {
     }
 
     /// Returns the same for the encoder before fine-tuning; `None` without its values.
-    pub fn base_spectral_ratio_by_idf(
+    pub fn pretrained_spectral_ratio_by_idf(
         found: &LateInteractionAnalysis,
     ) -> Option<LabeledScatterPlot> {
         let up = "spectral ratio before fine-tuning";
@@ -148,8 +148,8 @@ impl LabeledScatterPlot {
             rows.map(|(name, [x, y])| vec![TableValue::Text(name.clone()), number(*x), number(*y)]);
         let title = format!("{} and {}, by {}", self.x_label, self.y_label, self.unit);
         let table = ReportTable::new(name, title)
-            .with_columns(TableColumnKind::Text, [&self.unit])
-            .with_columns(TableColumnKind::Number, [&self.x_label, &self.y_label]);
+            .with_columns_of_kind(TableColumnKind::Text, [&self.unit])
+            .with_columns_of_kind(TableColumnKind::Number, [&self.x_label, &self.y_label]);
         ReportTable {
             rows: rows.collect(),
             notes: vec![self.format_correlation()],
@@ -177,13 +177,13 @@ impl LabeledScatterPlot {
 pub fn draw_labeled_scatter_plot(of: &LabeledScatterPlot, named: &[&str]) -> PlotFigure {
     let [x, y] = of.axes();
     let mut marks = Vec::new();
-    let (ticks, digits) = y.ticks(5);
+    let (ticks, digits) = y.ticks_and_decimals(5);
     for (tick, at) in ticks.into_iter().map(|it| (it, y.pixel_position(it))) {
         marks.push(line([LEFT, at], [WIDTH - 10.0, at], FigureColor::Separator));
         let shown = format::format_score(tick, digits);
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
-    let (ticks, digits) = x.ticks(6);
+    let (ticks, digits) = x.ticks_and_decimals(6);
     for (tick, at) in ticks.into_iter().map(|it| (it, x.pixel_position(it))) {
         let shown = format::format_score(tick, digits);
         marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));

@@ -34,7 +34,7 @@ impl LinearScale {
 
     /// Returns about `n` round numbers in the domain, and the number of decimals that they need.
     /// Steps are 1, 2 or 5 times a power of ten, whichever is nearest on a logarithmic scale.
-    pub fn ticks(&self, n: usize) -> (Vec<f64>, u8) {
+    pub fn ticks_and_decimals(&self, n: usize) -> (Vec<f64>, u8) {
         let [from, to] = self.domain;
         let raw = (to - from) / n as f64;
         if !raw.is_finite() || raw <= 0.0 {

@@ -41,7 +41,7 @@ pub fn draw_effectiveness_scatter(
         line([LEFT, 16.0], [LEFT, FLOOR], FigureColor::Axis),
     ];
     for (tick, at) in x
-        .ticks(6)
+        .ticks_and_decimals(6)
         .0
         .into_iter()
         .map(|it| (it, x.pixel_position(it)))
@@ -50,7 +50,7 @@ pub fn draw_effectiveness_scatter(
         marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));
     }
     for (tick, at) in y
-        .ticks(5)
+        .ticks_and_decimals(5)
         .0
         .into_iter()
         .map(|it| (it, y.pixel_position(it)))

@@ -124,7 +124,7 @@ fn ticks_are_round_numbers() {
             domain: [from, to],
             range: [0.0, 1.0],
         }
-        .ticks(5);
+        .ticks_and_decimals(5);
         ticks
             .iter()
             .map(|it| crate::report::format::format_score(*it, digits))
@@ -149,7 +149,7 @@ fn words(marks: &[FigureMark]) -> String {
 
 #[test]
 fn the_heat_map_says_what_it_shows() {
-    let figure = draw_study_heatmap(&fixture::sample_study_overview());
+    let figure = draw_study_heatmap(&fixture::study_overview_fixture());
     let told = format!("{}\n{}", figure.alt_text, words(&figure.marks));
     expect![[r#"
         How often each ranker agrees with each axiom: from .52 (<script>|%& _mean on TFC1) to 1.00 (BM25 on LNC2); 1 of 3 cells not distinguishable from chance
@@ -199,7 +199,7 @@ fn the_heat_map_says_what_it_shows() {
 
 #[test]
 fn a_dot_is_hollow_where_chance_explains_it() {
-    let figure = draw_study_heatmap(&fixture::sample_study_overview());
+    let figure = draw_study_heatmap(&fixture::study_overview_fixture());
     let mut dots = Vec::new();
     for mark in &figure.marks {
         if let FigureMark::Group { marks, .. } = mark {

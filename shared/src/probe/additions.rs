@@ -44,7 +44,7 @@ pub struct LinguisticAnalysisCache(Vec<OnceLock<(String, LinguisticAnalysis)>>);
 
 impl LinguisticAnalysisCache {
     /// Creates the cache for a collection, with no document analyzed yet.
-    pub fn new(collection: &Collection) -> LinguisticAnalysisCache {
+    pub fn for_collection(collection: &Collection) -> LinguisticAnalysisCache {
         LinguisticAnalysisCache(collection.docs.iter().map(|_| OnceLock::new()).collect())
     }
 }
@@ -56,7 +56,7 @@ pub struct DerivedDocumentBuilder<'a> {
     pub collection: &'a Collection,
     /// The index of the whole collection.
     pub index: &'a Index,
-    /// The analyzed documents of the collection, from [`LinguisticAnalysisCache::new`].
+    /// The analyzed documents of the collection, from [`LinguisticAnalysisCache::for_collection`].
     pub documents: &'a LinguisticAnalysisCache,
     /// The requested probes.
     pub probes: &'a [(Probe, AxiomVariant)],
@@ -86,7 +86,7 @@ impl DerivedDocumentBuilder<'_> {
     }
 
     /// Builds the derived documents of one query; queries can be processed in parallel.
-    pub fn build_for_query(&self, query: usize, pool: &[DocNo]) -> Vec<DerivedDocument> {
+    pub fn build_documents_for_query(&self, query: usize, pool: &[DocNo]) -> Vec<DerivedDocument> {
         let manipulations = self.manipulations();
         if manipulations.is_empty() {
             return Vec::new();
@@ -138,7 +138,7 @@ impl DerivedDocumentBuilder<'_> {
 }
 
 /// The documents and queries to add to a collection.
-pub struct CollectionAdditions<'a> {
+pub struct PendingCollectionAdditions<'a> {
     /// The derived documents of each query, in the order of queries.
     pub derived_docs: Vec<Vec<DerivedDocument>>,
     /// The requested transfer sets.
@@ -150,7 +150,7 @@ pub struct CollectionAdditions<'a> {
 /// The samples with added documents: for each query its samples, each with the index of its probe
 /// among the requested ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AddedDocumentSamples {
+pub struct AddedSamplesByQuery {
     /// For each query its samples: the index of the probe, and the two documents.
     samples: Vec<Vec<(u32, [DocNo; 2])>>,
     /// The numbers of added documents and queries.
@@ -159,7 +159,7 @@ pub struct AddedDocumentSamples {
     pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
 }
 
-impl AddedDocumentSamples {
+impl AddedSamplesByQuery {
     /// Returns the samples of a query, each with the index of its probe.
     pub fn samples_of_query(&self, query: usize) -> &[(u32, [DocNo; 2])] {
         self.samples.get(query).map_or(&[], Vec::as_slice)
@@ -167,21 +167,21 @@ impl AddedDocumentSamples {
 
     /// Adds derived documents after the documents of a collection and of its index, and then the
     /// pairs of transfer sets.
-    pub fn add_to_collection(
+    pub fn extend_collection_and_index(
         collection: &mut Collection,
         index: &mut Index,
         asked: &[(Probe, AxiomVariant)],
-        additions: CollectionAdditions<'_>,
-    ) -> AddedDocumentSamples {
-        let CollectionAdditions {
+        additions: PendingCollectionAdditions<'_>,
+    ) -> AddedSamplesByQuery {
+        let PendingCollectionAdditions {
             derived_docs: made,
             transfer_sets: sets,
             seed,
         } = additions;
         let (n_docs, n_queries) = (collection.docs.len(), collection.queries.len());
-        let mut beside = AddedDocumentSamples {
+        let mut beside = AddedSamplesByQuery {
             samples: vec![Vec::new(); n_queries],
-            ..AddedDocumentSamples::default()
+            ..AddedSamplesByQuery::default()
         };
         let mut add = |doc: Document, collection: &mut Collection| {
             index.add_text_without_statistics(&doc.text_with_title());
@@ -230,7 +230,7 @@ impl AddedDocumentSamples {
             let Some(set) = sets.iter().find(|it| it.transfer == of) else {
                 continue;
             };
-            let (samples, kept) = set.samples_with_queries(seed);
+            let (samples, kept) = set.samples_with_queries_and_counts(seed);
             beside.transfer_pair_counts.push((probe, kept));
             for (pair, query) in samples {
                 let id = format!("{}#{}", probe.slug(), pair.id);
@@ -261,7 +261,7 @@ impl AddedDocumentSamples {
     }
 }
 
-/// Whether an id looks like one from [`AddedDocumentSamples::add_to_collection`]: that of a
+/// Whether an id looks like one from [`AddedSamplesByQuery::extend_collection_and_index`]: that of a
 /// manipulated document, or of a query or a document of a transfer set.
 pub fn is_added_sample_id(id: &str) -> bool {
     id.match_indices('#').any(|(at, _)| {

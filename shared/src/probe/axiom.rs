@@ -89,7 +89,7 @@ impl Axiom {
     }
 
     /// Returns the axiom of a name: `M-TDC`, `mtdc`, `tfc1@ir_axioms`.
-    pub(super) fn from_name(word: &str) -> Option<Axiom> {
+    pub(super) fn from_name_or_slug(word: &str) -> Option<Axiom> {
         let plain = |word: &str| word.to_ascii_lowercase().replace(['-', '_'], "");
         let word = plain(word.trim());
         let mut all = Axiom::ALL.iter().copied().chain(Axiom::all_ir_axioms());
@@ -155,7 +155,7 @@ impl Axiom {
     }
 
     /// Finds all instances of the axiom among the documents of one query, in no particular order.
-    pub fn find_instances(
+    pub fn find_instances_in_pool(
         self,
         mode: AxiomVariant,
         case: &QueryPoolFeatures<'_>,
@@ -171,8 +171,8 @@ impl Axiom {
             Axiom::Stmc1 => stmc1::find_axiom_instances(mode, case, &mut found),
             Axiom::Stmc2 => stmc2::find_axiom_instances(mode, case, &mut found),
             Axiom::Stmc3 => stmc3::find_axiom_instances(mode, case, &mut found),
-            Axiom::IrAxioms(it) => it.find_instances(mode, case, &mut found),
-            Axiom::Formula(it) => it.for_each_preference(mode, case, |a, b| found.push_pair(a, b)),
+            Axiom::IrAxioms(it) => it.find_instances_in_pool(mode, case, &mut found),
+            Axiom::Formula(it) => it.for_each_preferred_pair(mode, case, |a, b| found.push_pair(a, b)),
         }
         found
     }
@@ -185,7 +185,7 @@ impl Axiom {
         case: &QueryPoolFeatures<'_>,
         mut take: impl FnMut(usize, usize),
     ) {
-        for pair in self.find_instances(mode, case).positions.as_chunks::<2>().0 {
+        for pair in self.find_instances_in_pool(mode, case).positions.as_chunks::<2>().0 {
             take(pair[0] as usize, pair[1] as usize);
         }
     }
@@ -306,7 +306,7 @@ fn occurrence_lead(
 
 /// Measures whether cos(document near − Q, Q) > cos(document far − Q, Q).
 fn similarity_lead(texts: &[DocumentFeatures], near: u8, far: u8) -> MeasuredPrecondition {
-    let similarity = |text: u8| texts[text as usize - 1].similarity_to_query();
+    let similarity = |text: u8| texts[text as usize - 1].non_query_word_query_similarity();
     let lead = similarity(near).zip(similarity(far));
     MeasuredPrecondition {
         quantity: MeasuredQuantity::SimilarityLead { near, far },

@@ -161,17 +161,17 @@ impl ScoreClaimKind {
     }
 
     /// Returns whether a tie agrees with the claim.
-    pub fn tie_policy(self) -> TiePolicy {
+    pub fn tie_agreement(self) -> TieAgreement {
         match self {
-            ScoreClaimKind::NotLower => TiePolicy::Agrees,
+            ScoreClaimKind::NotLower => TieAgreement::Agrees,
             ScoreClaimKind::Higher
             | ScoreClaimKind::Different
-            | ScoreClaimKind::DiminishingGain => TiePolicy::Disagrees,
+            | ScoreClaimKind::DiminishingGain => TieAgreement::Disagrees,
         }
     }
 
     /// Returns the name of the kind in files.
-    pub fn name(self) -> &'static str {
+    pub fn slug(self) -> &'static str {
         match self {
             ScoreClaimKind::Higher => "above",
             ScoreClaimKind::NotLower => "not-below",
@@ -185,7 +185,7 @@ impl ScoreClaimKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum TiePolicy {
+pub enum TieAgreement {
     /// The claim is `>=`, so that a tie agrees with it.
     Agrees,
     /// The claim is `>`, so that a tie does not agree with it.

@@ -21,7 +21,7 @@ pub struct DocumentFeatures {
     /// The positions of the closest two distinct query terms.
     pub nearest_positions: Option<(u32, u32)>,
     /// The terms outside of the query with their counts, ascending. Only
-    /// [`DocumentFeatures::count_query_and_other_terms`] fills it, since few axioms need it.
+    /// [`DocumentFeatures::from_terms_including_non_query`] fills it, since few axioms need it.
     pub other_terms: Vec<(TermNo, u32)>,
     /// For each distinct query term its positions, ascending. Only
     /// [`DocumentFeatures::record_query_term_positions`] fills it.
@@ -112,12 +112,12 @@ impl DocumentFeatures {
     }
 
     /// Returns the similarity of the document's other words to the query: cos(d − Q, Q).
-    pub fn similarity_to_query(&self) -> Option<f64> {
+    pub fn non_query_word_query_similarity(&self) -> Option<f64> {
         self.semantics.as_ref()?.query_similarity
     }
 
     /// Returns the similarity of the other words of both documents: cos(d − Q, d' − Q).
-    pub fn similarity_to_document(&self, other: &DocumentFeatures) -> Option<f64> {
+    pub fn non_query_word_similarity_to(&self, other: &DocumentFeatures) -> Option<f64> {
         let (mine, theirs) = (self.semantics.as_ref()?, other.semantics.as_ref()?);
         mine.other_words.similarity(&theirs.other_words)
     }
@@ -148,7 +148,7 @@ impl DocumentFeatures {
     }
 
     /// Counts like [`DocumentFeatures::from_terms`], including the terms outside of the query.
-    pub fn count_query_and_other_terms(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
+    pub fn from_terms_including_non_query(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
         let mut counted = DocumentFeatures::from_terms(terms, query);
         let outside = |term: &TermNo| query.iter().all(|it| it.term_no != Some(*term));
         let mut others: Vec<TermNo> = terms.iter().copied().filter(outside).collect();
@@ -161,8 +161,8 @@ impl DocumentFeatures {
 
     /// Counts the terms outside of the query that occur in `more` exactly once more than in this
     /// document.
-    pub fn count_terms_occurring_once_more(&self, more: &DocumentFeatures) -> OnceMoreTermCounts {
-        let mut found = OnceMoreTermCounts::default();
+    pub fn count_terms_once_more_in(&self, more: &DocumentFeatures) -> OnceMoreNonQueryTermCounts {
+        let mut found = OnceMoreNonQueryTermCounts::default();
         let mut mine = self.other_terms.iter().peekable();
         for &(term, count) in &more.other_terms {
             while mine.next_if(|it| it.0 < term).is_some() {}
@@ -251,7 +251,7 @@ impl<'a> DocumentFeatureExtractor<'a> {
     pub(crate) fn extract(&self, doc: DocNo) -> DocumentFeatures {
         let body = self.index.term_sequence_of_doc(doc);
         let mut counted = if self.needs.other_terms {
-            DocumentFeatures::count_query_and_other_terms(body, self.terms)
+            DocumentFeatures::from_terms_including_non_query(body, self.terms)
         } else {
             DocumentFeatures::from_terms(body, self.terms)
         };
@@ -283,7 +283,7 @@ impl<'a> DocumentFeatureExtractor<'a> {
 /// The number of terms outside of the query that occur in a document exactly once more than in
 /// another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OnceMoreTermCounts {
+pub struct OnceMoreNonQueryTermCounts {
     /// The number of all such terms.
     pub n_terms: u32,
     /// The number of those that occur in the other document.
@@ -323,7 +323,7 @@ impl<'a> QueryPoolFeatures<'a> {
     }
 
     /// Returns a context of other documents of the same query.
-    pub fn with_pool_features<'b>(&self, pool: &'b [DocumentFeatures]) -> QueryPoolFeatures<'b>
+    pub fn with_replaced_pool<'b>(&self, pool: &'b [DocumentFeatures]) -> QueryPoolFeatures<'b>
     where
         'a: 'b,
     {
@@ -419,18 +419,18 @@ mod tests {
     #[test]
     fn terms_held_once_more_are_counted_among_all_and_shared() {
         let query = query(&[1]);
-        let few = DocumentFeatures::count_query_and_other_terms(&[1, 5, 6], &query);
-        let more = DocumentFeatures::count_query_and_other_terms(&[1, 5, 5, 7, 8, 8], &query);
+        let few = DocumentFeatures::from_terms_including_non_query(&[1, 5, 6], &query);
+        let more = DocumentFeatures::from_terms_including_non_query(&[1, 5, 5, 7, 8, 8], &query);
         assert_eq!(
-            few.count_terms_occurring_once_more(&more),
-            OnceMoreTermCounts {
+            few.count_terms_once_more_in(&more),
+            OnceMoreNonQueryTermCounts {
                 n_terms: 2,
                 n_shared: 1
             }
         );
         assert_eq!(
-            more.count_terms_occurring_once_more(&few),
-            OnceMoreTermCounts {
+            more.count_terms_once_more_in(&few),
+            OnceMoreNonQueryTermCounts {
                 n_terms: 1,
                 n_shared: 0
             }

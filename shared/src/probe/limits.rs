@@ -222,7 +222,7 @@ impl AxiomVariant {
     ];
 
     /// Returns the name in commands, URLs and files.
-    pub fn name(self) -> &'static str {
+    pub fn slug(self) -> &'static str {
         match self {
             AxiomVariant::Fixed => "fixed",
             AxiomVariant::PaperRennings2019 => "paper-rennings2019",
@@ -232,7 +232,7 @@ impl AxiomVariant {
     }
 
     /// Returns the variant of a word, given the source of a preset.
-    pub fn parse(word: &str, source: PaperDefinitionSource) -> Result<AxiomVariant, Error> {
+    pub fn parse_for_paper(word: &str, source: PaperDefinitionSource) -> Result<AxiomVariant, Error> {
         match (word, source) {
             ("fixed", _) => Ok(AxiomVariant::Fixed),
             ("paper", PaperDefinitionSource::Rennings2019) | ("paper-rennings2019", _) => {
@@ -287,14 +287,14 @@ mod tests {
     #[test]
     fn modes_are_words_of_a_source() {
         assert_eq!(
-            AxiomVariant::parse("paper", PaperDefinitionSource::Rennings2019),
+            AxiomVariant::parse_for_paper("paper", PaperDefinitionSource::Rennings2019),
             Ok(AxiomVariant::PaperRennings2019)
         );
         assert_eq!(
-            AxiomVariant::parse("code", PaperDefinitionSource::Camara2020),
+            AxiomVariant::parse_for_paper("code", PaperDefinitionSource::Camara2020),
             Ok(AxiomVariant::Code)
         );
-        let refused = AxiomVariant::parse("code", PaperDefinitionSource::Rennings2019).unwrap_err();
+        let refused = AxiomVariant::parse_for_paper("code", PaperDefinitionSource::Rennings2019).unwrap_err();
         assert!(
             refused.to_string().contains("were not published"),
             "{refused}"

@@ -410,22 +410,22 @@ impl Manipulation {
             }
             Manipulation::Lemmatize => surface::lemmatize_document(source),
             Manipulation::CaseFold => source.text.to_lowercase(),
-            Manipulation::ShuffleWords => order::reorder_words(source, |n| draw.order(n)),
-            Manipulation::ShuffleSentences => order::reorder_sentences(source, |n| draw.order(n)),
+            Manipulation::ShuffleWords => order::apply_word_order(source, |n| draw.order(n)),
+            Manipulation::ShuffleSentences => order::apply_sentence_order(source, |n| draw.order(n)),
             Manipulation::ShuffleWordsInSentences => {
                 order::shuffle_words_within_sentences(source, false, &mut draw)
             }
             Manipulation::ShuffleAroundPhrases => {
-                order::shuffle_words_around_noun_phrases(source, &mut draw)
+                order::shuffle_words_keeping_noun_phrases(source, &mut draw)
             }
             Manipulation::ShuffleAroundPhrasesInSentences => {
                 order::shuffle_words_within_sentences(source, true, &mut draw)
             }
-            Manipulation::ShufflePhrases => order::reorder_phrases(source, |n| draw.order(n)),
+            Manipulation::ShufflePhrases => order::apply_noun_phrase_order(source, |n| draw.order(n)),
             Manipulation::ShufflePrepositions => order::shuffle_prepositions(source, &mut draw),
-            Manipulation::ReverseWords => order::reorder_words(source, reversed),
-            Manipulation::ReverseSentences => order::reorder_sentences(source, reversed),
-            Manipulation::ReversePhrases => order::reorder_phrases(source, reversed),
+            Manipulation::ReverseWords => order::apply_word_order(source, reversed),
+            Manipulation::ReverseSentences => order::apply_sentence_order(source, reversed),
+            Manipulation::ReversePhrases => order::apply_noun_phrase_order(source, reversed),
             Manipulation::SwapWords => order::swap_random_words(source, &mut draw),
             Manipulation::Typos => surface::misspell_words(source, false, &mut draw),
             Manipulation::TyposOutsideStopWords => surface::misspell_words(source, true, &mut draw),
@@ -534,13 +534,13 @@ impl FromStr for Manipulation {
                 "is not a manipulation",
             )
         };
-        Manipulation::from_name(word)?.ok_or_else(none)
+        Manipulation::parse_slug(word)?.ok_or_else(none)
     }
 }
 
 impl Manipulation {
     /// Parses the name of a manipulation; `None` if no manipulation has it.
-    pub(super) fn from_name(word: &str) -> Result<Option<Manipulation>, Error> {
+    pub(super) fn parse_slug(word: &str) -> Result<Option<Manipulation>, Error> {
         let (name, number) = match word.split_once(':') {
             Some((name, number)) => (name, Some(number)),
             None => (word, None),

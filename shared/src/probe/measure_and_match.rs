@@ -112,7 +112,7 @@ impl DocumentMeasurement {
             DocumentMeasurement::Coverage => Some(f64::from(text.coverage)),
             DocumentMeasurement::Position => text.first_query_term_position().map(f64::from),
             DocumentMeasurement::Proximity => text.min_query_term_distance().map(f64::from),
-            DocumentMeasurement::Similarity => text.similarity_to_query(),
+            DocumentMeasurement::Similarity => text.non_query_word_query_similarity(),
         }
     }
 
@@ -210,7 +210,7 @@ impl MeasureAndMatchTest {
     }
 
     /// Finds all samples among the documents of one query.
-    pub(super) fn find_instances(self, case: &QueryPoolFeatures<'_>) -> QueryInstances {
+    pub(super) fn find_instances_in_pool(self, case: &QueryPoolFeatures<'_>) -> QueryInstances {
         let mut found = QueryInstances::default();
         let larger = |a: usize, b: usize| {
             let (a, b) = (&case.pool[a], &case.pool[b]);
@@ -446,7 +446,7 @@ mod tests {
             index.collection_totals(),
         );
         let matching: MeasureAndMatchTest = word.parse().unwrap();
-        let found = matching.find_instances(&case);
+        let found = matching.find_instances_in_pool(&case);
         let pairs = found.positions.as_chunks::<2>().0.iter();
         let mut pairs: Vec<(u32, u32)> = pairs.map(|it| (it[0], it[1])).collect();
         pairs.sort_unstable();

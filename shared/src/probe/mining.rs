@@ -248,7 +248,7 @@ fn mine_query(miner: &InstanceMiner<'_>, pooled: &PooledQuery<'_>) -> QueryMinin
     };
     let found: Vec<QueryInstances> = asked
         .iter()
-        .map(|&(probe, mode)| probe.find_instances(mode, &case))
+        .map(|&(probe, mode)| probe.find_instances_in_pool(mode, &case))
         .collect();
 
     let derived = |&(of, times): &(u32, u32)| StudyDocument::Repeated {
@@ -356,7 +356,7 @@ impl InstanceHasher {
     }
 
     /// Adds the instances of the next queries, in the order of probes and variants.
-    pub fn add_queries(
+    pub fn add_query_instances(
         &mut self,
         mined: &MiningResult,
         query_ids: &[&str],
@@ -394,7 +394,7 @@ impl InstanceHasher {
         let (probe, mode, hash) = &mut parts[part];
         line.clear();
         line.push_str(&probe.slug());
-        for field in [mode.name(), probe.claim_kind(*mode).name(), query_id]
+        for field in [mode.slug(), probe.claim_kind(*mode).slug(), query_id]
             .into_iter()
             .chain(text_ids)
         {
@@ -461,12 +461,12 @@ impl MiningResult {
     pub fn digest_instances(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
         let mut hashing =
             InstanceHasher::new(self.instances.iter().map(|it| (it.probe, it.variant)));
-        hashing.add_queries(self, query_ids, doc_id);
+        hashing.add_query_instances(self, query_ids, doc_id);
         hashing.finish()
     }
 
     /// Returns the number of instances of each probe, in the first variant that was mined.
-    pub fn n_instances(&self) -> BTreeMap<Probe, u64> {
+    pub fn n_instances_by_probe(&self) -> BTreeMap<Probe, u64> {
         let mut counts = BTreeMap::new();
         for it in &self.instances {
             counts.entry(it.probe).or_insert(it.len() as u64);

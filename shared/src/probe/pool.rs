@@ -141,7 +141,7 @@ impl<'a> CandidatePoolSelector<'a> {
 
     /// Returns the documents of a query, best first if the pool has an order, and the number of
     /// documents in the run or the judgments that the collection lacks.
-    pub fn pool_of_query(&self, query: usize) -> (Vec<DocNo>, u64) {
+    pub fn pool_and_missing_doc_count(&self, query: usize) -> (Vec<DocNo>, u64) {
         let query = &self.collection.queries[query];
         let known = |ids: Vec<&str>| {
             let number = |id: &&str| self.numbers.get(*id).copied();

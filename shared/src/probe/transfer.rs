@@ -15,7 +15,7 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::collection::document_pairs::DocumentPair;
+use crate::collection::document_pairs::DatasetTransferPair;
 use crate::error::{Error, InvalidField};
 use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, analyze_linguistically};
 use crate::text::stopwords::EN_FUNCTION;
@@ -150,7 +150,7 @@ pub struct TransferPairSet {
     /// The source of the queries.
     pub query_source: TransferQuerySource,
     /// The pairs, in the order of the file.
-    pub pairs: Vec<DocumentPair>,
+    pub pairs: Vec<DatasetTransferPair>,
 }
 
 /// The numbers of pairs of a set that were used and skipped.
@@ -167,10 +167,10 @@ pub struct TransferPairCounts {
 
 impl TransferPairSet {
     /// Returns the pairs that are samples, each with its query, and the numbers of the others.
-    pub fn samples_with_queries(
+    pub fn samples_with_queries_and_counts(
         &self,
         seed: u64,
-    ) -> (Vec<(&DocumentPair, String)>, TransferPairCounts) {
+    ) -> (Vec<(&DatasetTransferPair, String)>, TransferPairCounts) {
         let mut kept = TransferPairCounts {
             n_pairs: self.pairs.len() as u64,
             ..TransferPairCounts::default()
@@ -192,7 +192,7 @@ impl TransferPairSet {
 
 impl TransferQuerySource {
     /// Returns the query of a pair, if it has one.
-    pub fn query_of_pair(self, pair: &DocumentPair, seed: u64) -> Option<String> {
+    pub fn query_of_pair(self, pair: &DatasetTransferPair, seed: u64) -> Option<String> {
         let given = || pair.query.clone().filter(|it| !it.trim().is_empty());
         match self {
             TransferQuerySource::Given => given(),
@@ -251,8 +251,8 @@ fn lemmas(text: &str) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
-    fn pair(query: Option<&str>, a: &str, b: &str) -> DocumentPair {
-        DocumentPair {
+    fn pair(query: Option<&str>, a: &str, b: &str) -> DatasetTransferPair {
+        DatasetTransferPair {
             id: "1".to_owned(),
             query: query.map(str::to_owned),
             a: a.to_owned(),
@@ -329,7 +329,7 @@ mod tests {
                 pair(None, "one", "two"),
             ],
         };
-        let (samples, kept) = set.samples_with_queries(1);
+        let (samples, kept) = set.samples_with_queries_and_counts(1);
         assert_eq!((samples.len(), samples[0].1.as_str()), (1, "q"));
         let expected = TransferPairCounts {
             n_pairs: 3,

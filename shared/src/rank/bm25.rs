@@ -64,7 +64,7 @@ impl Bm25 {
     };
 
     /// Returns the weight of a term that occurs `count` times in the query, relative to once.
-    pub(super) fn query_term_weight(&self, count: u32) -> f64 {
+    pub(super) fn query_term_frequency_weight(&self, count: u32) -> f64 {
         let count = f64::from(count);
         match self.k3 {
             Some(k3) => (k3 + 1.0) * count / (k3 + count),
@@ -78,7 +78,7 @@ impl Bm25 {
         totals: &CollectionTotals,
     ) -> LexicalQueryScorer {
         let weights = query.iter().map(|it| {
-            self.query_term_weight(it.count)
+            self.query_term_frequency_weight(it.count)
                 * self.idf.idf_of_term(it.df, totals.n_docs)
                 * (self.k1 + 1.0)
         });

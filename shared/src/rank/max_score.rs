@@ -162,7 +162,7 @@ impl TopKSearcher {
     /// Returns the weight of a term that occurs `count` times in the query, relative to once.
     fn in_query(&self, count: u32) -> f64 {
         match self.ranker {
-            LexicalRanker::Bm25(it) => it.query_term_weight(count),
+            LexicalRanker::Bm25(it) => it.query_term_frequency_weight(count),
             LexicalRanker::QueryLikelihood(_) => f64::from(count),
         }
     }
@@ -450,7 +450,7 @@ pub(crate) mod tests {
 
     /// Returns a random generator for tests: called with a bound, it returns a number below it. The
     /// same seed gives the same numbers.
-    pub(crate) fn seeded_random_numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
+    pub(crate) fn seeded_random_generator(mut seed: u64) -> impl FnMut(u64) -> u64 {
         move |below| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (seed >> 33) % below
@@ -459,7 +459,7 @@ pub(crate) mod tests {
 
     /// A few hundred short texts over forty words, with frequent words first.
     fn texts() -> Vec<String> {
-        let mut next = seeded_random_numbers(7);
+        let mut next = seeded_random_generator(7);
         (0..400)
             .map(|_| {
                 let len = 1 + next(30);

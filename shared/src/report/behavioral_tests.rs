@@ -20,7 +20,7 @@ fn effects_by_ranker(results: &BehavioralTestResults) -> ReportTable {
     let table = table(results, "behavioral_tests")
         .with_text_columns("behavioral test | documents")
         .with_number_columns("samples")
-        .with_columns(TableColumnKind::Estimate, labels);
+        .with_columns_of_kind(TableColumnKind::Estimate, labels);
     let row = |row: &BehavioralTestRow| {
         let effects = row.effects.iter().map(|it| match it {
             Some(effect) => TableValue::Text(format_effect(effect)),

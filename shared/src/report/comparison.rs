@@ -9,7 +9,7 @@ use crate::compare::paired_means::PairedMetricMeans;
 use crate::compare::query_groups::{MAX_QUERY_LENGTH, QueryLengthGroup, QueryTokenFractionBucket};
 use crate::compare::query_list::{QueryWithMetrics, ReciprocalRankChangeKind};
 use crate::compare::question_class::QuestionClass;
-use crate::compare::{ComparedQuerySubset, MAX_DEPTH, RankerComparison};
+use crate::compare::{QueryRelevanceRequirement, MAX_DEPTH, RankerComparison};
 use crate::score::RankerInfo;
 use crate::stats::EstimateWithInterval;
 
@@ -44,11 +44,11 @@ pub fn win_loss_query_table(found: &RankerComparison) -> ReportTable {
         "queries on which one wins and the other loses",
     )
     .with_text_columns("query id | query")
-    .with_columns(
+    .with_columns_of_kind(
         TableColumnKind::Number,
         rankers.map(|it| format!("RR@10 {it}")),
     )
-    .with_columns(
+    .with_columns_of_kind(
         TableColumnKind::Text,
         rankers.map(|it| format!("top document of {it}")),
     );
@@ -70,12 +70,12 @@ pub fn win_loss_query_table(found: &RankerComparison) -> ReportTable {
 }
 
 /// Returns a sentence on which rankers are compared over which queries.
-pub fn ranker_comparison_sentence(found: &RankerComparison) -> String {
+pub fn compared_rankers_sentence(found: &RankerComparison) -> String {
     let queries = &found.query_counts;
     let counted = match found.options.subset {
-        ComparedQuerySubset::WithRelevant => "with a relevant document",
-        ComparedQuerySubset::WithRetrievedRelevant => "with a relevant candidate of either ranker",
-        ComparedQuerySubset::All => "ranked by both",
+        QueryRelevanceRequirement::WithRelevant => "with a relevant document",
+        QueryRelevanceRequirement::WithRetrievedRelevant => "with a relevant candidate of either ranker",
+        QueryRelevanceRequirement::All => "ranked by both",
     };
     let who = |it: &RankerInfo| format!("{} ({})", it.label, it.spec);
     format!(
@@ -97,7 +97,7 @@ pub fn compared_query_table(found: &RankerComparison, rows: &[QueryWithMetrics])
         .with_text_columns("query id | query")
         .with_number_columns("tokens")
         .with_text_columns("question class")
-        .with_columns(TableColumnKind::Number, measures)
+        .with_columns_of_kind(TableColumnKind::Number, measures)
         .with_number_columns("shared in top 10");
     let both =
         |it: [Option<f64>; 2]| it.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction));
@@ -134,7 +134,7 @@ pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
 }
 
 /// Returns a hypothesis in words, with the names of the two rankers.
-pub fn hypothesis_sentence(hypothesis: PadigelaHypothesis, [first, second]: [&str; 2]) -> String {
+pub fn hypothesis_statement(hypothesis: PadigelaHypothesis, [first, second]: [&str; 2]) -> String {
     match hypothesis {
         PadigelaHypothesis::QueryTermBias => {
             format!("{first} has more query tokens in its top 10 than {second}")
@@ -224,7 +224,7 @@ fn names(found: &RankerComparison) -> [&str; 2] {
 fn head(found: &RankerComparison, name: &str, what: &str) -> ReportTable {
     let [first, second] = names(found);
     let mut notes = vec![
-        ranker_comparison_sentence(found),
+        compared_rankers_sentence(found),
         format!(
             "Source: {}, hash {}. Tokens: {}.",
             found.name, found.content_hash, found.analyzer
@@ -281,7 +281,7 @@ fn hypotheses(found: &RankerComparison) -> ReportTable {
     let row = |it: &HypothesisResult| {
         let mut cells = vec![
             text(it.hypothesis.name_in_paper()),
-            text(hypothesis_sentence(it.hypothesis, names(found))),
+            text(hypothesis_statement(it.hypothesis, names(found))),
             text(describe_hypothesis_statistic(it.hypothesis)),
         ];
         cells.extend(signed(it.measured));
@@ -303,9 +303,9 @@ fn fractions(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(found, "fractions", "what the top 10 documents contain")
         .with_text_columns("measure")
-        .with_columns(TableColumnKind::Estimate, rankers)
+        .with_columns_of_kind(TableColumnKind::Estimate, rankers)
         .with_number_columns("difference | 95 % interval")
-        .with_columns(
+        .with_columns_of_kind(
             TableColumnKind::Number,
             rankers.map(|it| format!("higher for {it}")),
         )

@@ -5,8 +5,8 @@ use super::{ReportTable, TableColumnKind, TableValue, precondition};
 use crate::probe::MeasuredPrecondition;
 use crate::study::figures::StudyFigures;
 use crate::study::figures::effectiveness::EffectivenessCell;
-use crate::study::figures::funnel::{AxiomFunnel, AxiomFunnelStage, PreconditionFailures};
-use crate::study::figures::query_overlap::QueryOverlapThirds;
+use crate::study::figures::funnel::{AxiomRelaxationFunnel, AxiomRelaxationStage, PreconditionFailureStatistics};
+use crate::study::figures::query_overlap::EffectivenessPerOverlapThird;
 
 /// Returns the nonempty tables, in the order of the page:
 ///
@@ -33,15 +33,15 @@ pub fn figure_data_tables(figures: &StudyFigures) -> Vec<ReportTable> {
 }
 
 /// Returns the label of a stage of the funnel.
-pub fn funnel_step_label(reading: AxiomFunnelStage) -> &'static str {
+pub fn funnel_step_label(reading: AxiomRelaxationStage) -> &'static str {
     match reading {
-        AxiomFunnelStage::Candidates => "candidates",
-        AxiomFunnelStage::Original => "original axiom",
-        AxiomFunnelStage::Relaxed => "relaxed",
-        AxiomFunnelStage::ExtendedByLength => "extended, lengths relaxed",
-        AxiomFunnelStage::Extended => "extended",
-        AxiomFunnelStage::Mined => "relaxed and extended",
-        AxiomFunnelStage::Derived => "derived",
+        AxiomRelaxationStage::Candidates => "candidates",
+        AxiomRelaxationStage::Original => "original axiom",
+        AxiomRelaxationStage::Relaxed => "relaxed",
+        AxiomRelaxationStage::ExtendedByLength => "extended, lengths relaxed",
+        AxiomRelaxationStage::Extended => "extended",
+        AxiomRelaxationStage::Mined => "relaxed and extended",
+        AxiomRelaxationStage::Derived => "derived",
     }
 }
 
@@ -64,18 +64,18 @@ fn text(words: impl Into<String>) -> TableValue {
 /// Returns the table from candidates to instances.
 fn funnel(figures: &StudyFigures) -> ReportTable {
     let readings = [
-        AxiomFunnelStage::Candidates,
-        AxiomFunnelStage::Original,
-        AxiomFunnelStage::Relaxed,
-        AxiomFunnelStage::ExtendedByLength,
-        AxiomFunnelStage::Extended,
+        AxiomRelaxationStage::Candidates,
+        AxiomRelaxationStage::Original,
+        AxiomRelaxationStage::Relaxed,
+        AxiomRelaxationStage::ExtendedByLength,
+        AxiomRelaxationStage::Extended,
     ];
     let names = readings.iter().map(|it| funnel_step_label(*it));
     let mut table = head(figures, "funnel", "from candidates to instances")
         .with_text_columns("axiom")
-        .with_columns(TableColumnKind::Number, names.chain(["instances"]));
-    let row = |funnel: &AxiomFunnel| {
-        let of = |wanted: &AxiomFunnelStage| {
+        .with_columns_of_kind(TableColumnKind::Number, names.chain(["instances"]));
+    let row = |funnel: &AxiomRelaxationFunnel| {
+        let of = |wanted: &AxiomRelaxationStage| {
             let found = funnel.steps.iter().find(|it| it.stage == *wanted);
             found.map_or(TableValue::Missing, |it| TableValue::Count(it.n_candidates))
         };
@@ -138,7 +138,7 @@ fn preconditions(figures: &StudyFigures) -> ReportTable {
     table
 }
 
-fn measured(missed: &PreconditionFailures) -> MeasuredPrecondition {
+fn measured(missed: &PreconditionFailureStatistics) -> MeasuredPrecondition {
     MeasuredPrecondition {
         quantity: missed.quantity,
         value: None,
@@ -154,7 +154,7 @@ fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let axioms = first.rows.iter().map(|it| it.probe.name());
     let mut table = head(figures, "tokenization", what)
         .with_text_columns("analyzer")
-        .with_columns(TableColumnKind::Number, axioms);
+        .with_columns_of_kind(TableColumnKind::Number, axioms);
     let counts = first
         .rows
         .iter()
@@ -232,7 +232,7 @@ fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
         .with_text_columns("ranker");
     for measure in &found.measures {
         table = table
-            .with_columns(TableColumnKind::Estimate, [measure])
+            .with_columns_of_kind(TableColumnKind::Estimate, [measure])
             .with_text_columns("better than");
     }
     let rows = figures.rankers.iter().zip(&found.rows).enumerate();
@@ -270,7 +270,7 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
     let mut table = head(figures, "overlap", &what)
         .with_text_columns("queries | ranker")
         .with_estimate_columns("low | medium | high");
-    let mut add = |name: &str, thirds: &QueryOverlapThirds| {
+    let mut add = |name: &str, thirds: &EffectivenessPerOverlapThird| {
         let counts = thirds.n_queries.map(TableValue::Count);
         let head = [text(name), text("queries")];
         table.rows.push(head.into_iter().chain(counts).collect());
@@ -297,7 +297,7 @@ fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
     let what = format!("{} and axiom agreement", found.measure);
     let mut table = head(figures, "scatter", &what)
         .with_text_columns("ranker")
-        .with_columns(
+        .with_columns_of_kind(
             TableColumnKind::Number,
             [found.measure.as_str(), "mean fraction over axioms"],
         );

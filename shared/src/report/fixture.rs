@@ -15,7 +15,7 @@ use crate::verdict::ClaimOutcomeCounts;
 
 /// Returns an overview of two rankers on two axioms; the name of the second ranker looks like a
 /// script.
-pub(crate) fn sample_study_overview() -> StudyOverview {
+pub(crate) fn study_overview_fixture() -> StudyOverview {
     StudyOverview {
         name: "tiny".to_owned(),
         title: "Rivers & banks".to_owned(),
@@ -84,7 +84,7 @@ fn certified() -> ScoreStabilitySummary {
         n_changed,
     };
     ScoreStabilitySummary {
-        computation: ScoringEnvironment::new("cpu", "f32"),
+        computation: ScoringEnvironment::with_unknown_activation("cpu", "f32"),
         checks: vec![
             checked(RescoringCondition::Unbatched, 4.77e-7, 0),
             checked(RescoringCondition::F16, 0.0012, 3),

@@ -97,7 +97,7 @@ pub fn format_p_value(value: f64) -> String {
 }
 
 /// Formats a difference of which only the order of magnitude matters: `4.8e-7`, or `0`.
-pub fn format_magnitude(value: f64) -> String {
+pub fn format_in_scientific_notation(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -110,7 +110,7 @@ pub fn format_percent(value: f64) -> String {
 }
 
 /// Formats a duration: `3 s`, `1:12`, `2:05:00`.
-pub fn format_seconds(seconds: u64) -> String {
+pub fn format_duration_seconds(seconds: u64) -> String {
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     match seconds {
         ..60 => format!("{seconds} s"),
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn times_and_days_are_written_as_people_write_them() {
         assert_eq!(
-            [3, 72, 7500].map(format_seconds),
+            [3, 72, 7500].map(format_duration_seconds),
             ["3 s", "1:12", "2:05:00"]
         );
         assert_eq!(

@@ -5,17 +5,17 @@ use std::fmt::Write;
 use super::markup::escape_markup;
 use super::{ReportTable, TableValue, format};
 use crate::study::baseline::BaselineCellComparison;
-use crate::study::verdict_diff::{InstanceWithChangedVerdict, MAX_CHANGED_INSTANCES, VerdictDiff};
+use crate::study::verdict_diff::{InstanceWithChangedVerdict, MAX_CHANGED_INSTANCES, RankerVerdictDiff};
 use crate::verdict::ClaimOutcome;
 
 /// Returns tables of the changed verdicts by axiom, by query, and of the instances that changed
 /// most.
-pub fn verdict_change_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
+pub fn verdict_change_tables(diff: &RankerVerdictDiff) -> Vec<ReportTable> {
     let text = |it: &str| TableValue::Text(it.to_owned());
     let axioms = diff.probes.iter().map(|it| {
         vec![
             text(&it.probe.name()),
-            text(it.variant.name()),
+            text(it.variant.slug()),
             TableValue::Count(it.n_verdicts),
             TableValue::Count(it.n_improved),
             TableValue::Count(it.n_worsened),
@@ -39,7 +39,7 @@ pub fn verdict_change_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
         .map(|it: &InstanceWithChangedVerdict| {
             vec![
                 text(&it.probe.name()),
-                text(it.variant.name()),
+                text(it.variant.slug()),
                 text(&it.query_id),
                 text(&it.doc_ids.join(" ")),
                 text(outcome(it.first.outcome)),
@@ -96,7 +96,7 @@ pub fn baseline_comparison_table(study: &str, compared: &[BaselineCellComparison
         vec![
             TableValue::Text(it.expected.ranker.clone()),
             TableValue::Text(it.expected.probe.name().into_owned()),
-            TableValue::Text(it.expected.variant.name().to_owned()),
+            TableValue::Text(it.expected.variant.slug().to_owned()),
             TableValue::Fraction(before),
             it.actual.map_or(TableValue::Missing, TableValue::Fraction),
             it.actual.map_or(TableValue::Missing, |now| {
@@ -130,7 +130,7 @@ pub fn baseline_to_junit(study: &str, compared: &[BaselineCellComparison]) -> St
         let case = format!(
             "{} {}",
             it.expected.probe.slug(),
-            it.expected.variant.name()
+            it.expected.variant.slug()
         );
         let _ = write!(out, "  <testcase classname=\"{ranker}\" name=\"{case}\"");
         if it.passes {

@@ -36,8 +36,8 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
     let axioms = overview.columns.iter().map(|it| it.probe.name());
     let table = ReportTable::new("fractions", title)
         .with_text_columns("ranker")
-        .with_columns(TableColumnKind::Estimate, axioms)
-        .with_columns(TableColumnKind::Number, &overview.measures);
+        .with_columns_of_kind(TableColumnKind::Estimate, axioms)
+        .with_columns_of_kind(TableColumnKind::Number, &overview.measures);
     let row = |name: &str, values: Vec<TableValue>| {
         let mut row = vec![TableValue::Text(name.to_owned())];
         row.extend(values);
@@ -95,7 +95,7 @@ fn cells(overview: &StudyOverview) -> ReportTable {
             let mut row = vec![
                 TableValue::Text(ranker.label.clone()),
                 TableValue::Text(column.probe.slug().into_owned()),
-                TableValue::Text(overview.variant.name().to_owned()),
+                TableValue::Text(overview.variant.slug().to_owned()),
             ];
             row.extend(
                 cell.as_ref()
@@ -117,13 +117,13 @@ fn axioms(overview: &StudyOverview) -> ReportTable {
         .with_number_columns("instances | with a relevant document | in both orders | share kept")
         .with_estimate_columns("agreement with relevance")
         .with_number_columns("instances with different grades")
-        .with_columns(TableColumnKind::Number, splits);
+        .with_columns_of_kind(TableColumnKind::Number, splits);
     let rows = overview.columns.iter().map(|it| {
         let compared = it.qrels_cell.as_ref().map(|it| it.tally.n_with_verdict());
         let mut row = vec![
             TableValue::Text(it.probe.slug().into_owned()),
-            TableValue::Text(overview.variant.name().to_owned()),
-            TableValue::Text(it.claim.name().to_owned()),
+            TableValue::Text(overview.variant.slug().to_owned()),
+            TableValue::Text(it.claim.slug().to_owned()),
             TableValue::Count(it.n_instances),
             TableValue::Count(it.n_with_relevant),
             TableValue::Count(it.n_both_orders),
@@ -314,7 +314,7 @@ pub(super) fn instance_provenance_note(
 ) -> String {
     format!(
         "Instance hash {hash}, variant {}{}, from study {study}.",
-        variant.name(),
+        variant.slug(),
         query_split_suffix(controls),
     )
 }
@@ -333,7 +333,7 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
         format!(
             "Instance hash {}, variant {}{dials}.",
             overview.instances_hash,
-            overview.variant.name()
+            overview.variant.slug()
         ),
         format!(
             "Collection hash {}: {} documents, {} terms; {} queries, {} query-document pairs.",

@@ -179,7 +179,7 @@ fn json_comes_back_as_it_went() {
 
 #[test]
 fn the_tables_of_a_study_say_all_that_makes_them_again() {
-    let tables = study_tables(&fixture::sample_study_overview());
+    let tables = study_tables(&fixture::study_overview_fixture());
     check(
         tables_to_markdown(&tables[..1]),
         expect![[r#"
@@ -208,7 +208,7 @@ fn the_tables_of_a_study_say_all_that_makes_them_again() {
 
 #[test]
 fn a_program_gets_one_row_for_each_cell() {
-    let tables = study_tables(&fixture::sample_study_overview());
+    let tables = study_tables(&fixture::study_overview_fixture());
     check(
         table_to_csv(&tables[1]).replace("\r\n", "⏎\n"),
         expect![[r#"
@@ -225,7 +225,7 @@ fn a_program_gets_one_row_for_each_cell() {
 
 #[test]
 fn axioms_and_rankers_have_a_table_each() {
-    let tables = study_tables(&fixture::sample_study_overview());
+    let tables = study_tables(&fixture::study_overview_fixture());
     check(
         tables_to_markdown(&tables[2..]),
         expect![[r#"
@@ -263,7 +263,7 @@ fn axioms_and_rankers_have_a_table_each() {
 
 #[test]
 fn every_row_has_a_value_for_every_column() {
-    for table in study_tables(&fixture::sample_study_overview()) {
+    for table in study_tables(&fixture::study_overview_fixture()) {
         assert!(
             table.rows.iter().all(|it| it.len() == table.columns.len()),
             "{}",
@@ -276,7 +276,7 @@ fn every_row_has_a_value_for_every_column() {
 fn what_a_service_saw_in_part_is_not_known() {
     use crate::score::RankerKind;
     let seen = |kind: RankerKind| {
-        let mut overview = fixture::sample_study_overview();
+        let mut overview = fixture::study_overview_fixture();
         overview.rows[0].ranker.kind = kind;
         let tables = study_tables(&overview);
         let table = tables.into_iter().find(|it| it.name == "rankers").unwrap();

@@ -9,12 +9,12 @@ use crate::compare::query_groups::{MrrComparison, QueryTokenFractionBucket};
 use crate::compare::query_list::{self, QueryWithMetrics, ReciprocalRankChangeKind};
 use crate::compare::question_class::QuestionClass;
 use crate::compare::{
-    ComparedQuerySubset, RankerComparison, RankerComparisonInput, RankerComparisonOptions,
+    QueryRelevanceRequirement, RankerComparison, RankerComparisonInput, RankerComparisonOptions,
     RankerRef, compare_rankers,
 };
 use crate::error::Error;
 use crate::report::comparison::{
-    incomplete_ranking_notes, ranker_comparison_sentence, win_loss_query_table,
+    incomplete_ranking_notes, compared_rankers_sentence, win_loss_query_table,
 };
 use crate::report::{ReportTable, TableValue};
 use crate::stats::EstimateWithInterval;
@@ -120,7 +120,7 @@ impl Bm25Comparison {
     pub(super) fn from_study(
         study: &Study,
         pair: [u32; 2],
-        counted: ComparedQuerySubset,
+        counted: QueryRelevanceRequirement,
     ) -> Result<Bm25Comparison, Error> {
         let slugs = study.ranker_slugs();
         let asking = RankerComparisonOptions {
@@ -137,7 +137,7 @@ impl Bm25Comparison {
     /// Compares two rankings, that of BM25 first.
     pub(super) fn from_runs(
         source: &RankerComparisonInput<'_>,
-        counted: ComparedQuerySubset,
+        counted: QueryRelevanceRequirement,
     ) -> Result<Bm25Comparison, Error> {
         let asking = RankerComparisonOptions {
             subset: counted,
@@ -150,11 +150,11 @@ impl Bm25Comparison {
     }
 
     /// Returns notes on which queries count and which candidates do not.
-    pub(super) fn query_and_candidate_notes(&self) -> Vec<String> {
+    pub(super) fn comparison_coverage_notes(&self) -> Vec<String> {
         let found = &self.differences;
         let mut notes = vec![format!(
             "{} Tokens: {}.",
-            ranker_comparison_sentence(found),
+            compared_rankers_sentence(found),
             found.analyzer
         )];
         notes.extend(incomplete_ranking_notes(found));
@@ -163,7 +163,7 @@ impl Bm25Comparison {
 
     /// Returns a table of queries where one ranker wins and the other loses. `at` and `name`
     /// distinguish it from the tables of other columns.
-    pub(super) fn sample_queries_table(&self, at: usize, name: &str) -> ReportTable {
+    pub(super) fn win_loss_table(&self, at: usize, name: &str) -> ReportTable {
         ReportTable {
             name: format!("samples-{at}"),
             title: format!("BM25 and {name}: queries on which one wins and the other loses"),

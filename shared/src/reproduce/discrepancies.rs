@@ -8,7 +8,7 @@ mod padigela;
 
 use super::comparison::Bm25Comparison;
 use super::published;
-use super::study_values::{StudyColumn, StudyColumnResults, StudyColumnSource};
+use super::study_values::{StudyColumn, StudyColumnResults, StudyColumnComputation};
 use super::{PaperTable, ReproduciblePaper, number};
 use crate::probe::{Axiom, AxiomVariant, Probe};
 use crate::report::{ReportTable, TableValue};
@@ -86,20 +86,20 @@ impl<'a> DiscrepancyRows<'a> {
         ]);
     }
 
-    fn numbers(&self, reading: StudyColumnSource) -> Option<&'a StudyColumnResults> {
+    fn numbers(&self, reading: StudyColumnComputation) -> Option<&'a StudyColumnResults> {
         let found = self.ours.iter().find(|it| it.reading == reading);
         found.and_then(|it| it.numbers.as_ref())
     }
 
     fn overview(&self, mode: AxiomVariant) -> Option<&'a StudyOverview> {
-        match self.numbers(StudyColumnSource::Mode(mode))? {
+        match self.numbers(StudyColumnComputation::Mode(mode))? {
             StudyColumnResults::Axioms(it) => Some(it),
             StudyColumnResults::BehavioralTests(_) | StudyColumnResults::Compared(_) => None,
         }
     }
 
     fn behaviours(&self, delta: TieThreshold) -> Option<&'a BehavioralTestResults> {
-        match self.numbers(StudyColumnSource::Delta(delta))? {
+        match self.numbers(StudyColumnComputation::Delta(delta))? {
             StudyColumnResults::Axioms(_) | StudyColumnResults::Compared(_) => None,
             StudyColumnResults::BehavioralTests(it) => Some(it),
         }

@@ -3,7 +3,7 @@
 use super::comparison::Bm25Comparison;
 use super::published::PublishedRow;
 use super::{BehavioralSampleOutcome, PublishedColumnSubject, PublishedRowSubject, width};
-use crate::compare::{ComparedQuerySubset, RankerComparisonInput};
+use crate::compare::{QueryRelevanceRequirement, RankerComparisonInput};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe};
 use crate::report::TableValue;
@@ -19,7 +19,7 @@ pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0
 
 /// What a column of our values is computed with.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum StudyColumnSource {
+pub(super) enum StudyColumnComputation {
     /// Axioms in a variant.
     Mode(AxiomVariant),
     /// Behavioral tests with a tie threshold δ.
@@ -27,7 +27,7 @@ pub(super) enum StudyColumnSource {
     /// BM25 compared with another ranker, given by their rows, over the queries that count.
     Comparison {
         pair: [u32; 2],
-        counted: ComparedQuerySubset,
+        counted: QueryRelevanceRequirement,
     },
     /// The ranking of BM25 compared with another one, of a study or of run files.
     Runs,
@@ -35,40 +35,40 @@ pub(super) enum StudyColumnSource {
 
 /// Returns the comparisons of BM25, the first one of a study, with each other ranker; none if the
 /// study has no BM25.
-pub(super) fn bm25_comparison_columns(
+pub(super) fn bm25_comparison_computations(
     study: &Study,
-    counted: ComparedQuerySubset,
-) -> Vec<StudyColumnSource> {
+    counted: QueryRelevanceRequirement,
+) -> Vec<StudyColumnComputation> {
     let rows = || (0..).zip(&study.scores);
     let Some((bm25, _)) = rows().find(|(_, it)| is_called(&it.ranker.spec, "bm25")) else {
         return Vec::new();
     };
     let others = rows().filter(|(row, _)| *row != bm25);
-    let reading = |(row, _)| StudyColumnSource::Comparison {
+    let reading = |(row, _)| StudyColumnComputation::Comparison {
         pair: [bm25, row],
         counted,
     };
     others.map(reading).collect()
 }
 
-impl StudyColumnSource {
+impl StudyColumnComputation {
     /// Returns the name in the table head; `study` is the one for which the column was chosen.
     fn name(self, study: Option<&Study>) -> String {
         match self {
-            StudyColumnSource::Mode(mode) => mode.name().to_owned(),
-            StudyColumnSource::Delta(TieThreshold::TunedPerRanker) => "δ tuned".to_owned(),
-            StudyColumnSource::Delta(TieThreshold::Fixed { width }) => format!("δ {width}"),
-            StudyColumnSource::Comparison { pair, .. } => {
+            StudyColumnComputation::Mode(mode) => mode.slug().to_owned(),
+            StudyColumnComputation::Delta(TieThreshold::TunedPerRanker) => "δ tuned".to_owned(),
+            StudyColumnComputation::Delta(TieThreshold::Fixed { width }) => format!("δ {width}"),
+            StudyColumnComputation::Comparison { pair, .. } => {
                 study.map_or_else(String::new, |it| named(it, pair[1] as usize))
             }
-            StudyColumnSource::Runs => String::new(),
+            StudyColumnComputation::Runs => String::new(),
         }
     }
 
     /// Returns the results of a study for this column; `None` if it was not mined in this variant.
     fn numbers(self, study: &Study) -> Result<Option<StudyColumnResults>, Error> {
         match self {
-            StudyColumnSource::Mode(mode) if study.definition.variants.contains(&mode) => {
+            StudyColumnComputation::Mode(mode) if study.definition.variants.contains(&mode) => {
                 let dials = StudyPageControls {
                     variant: Some(mode),
                     ..StudyPageControls::default()
@@ -77,8 +77,8 @@ impl StudyColumnSource {
                     study.overview(&dials)?,
                 ))))
             }
-            StudyColumnSource::Mode(_) | StudyColumnSource::Runs => Ok(None),
-            StudyColumnSource::Delta(delta) => {
+            StudyColumnComputation::Mode(_) | StudyColumnComputation::Runs => Ok(None),
+            StudyColumnComputation::Delta(delta) => {
                 let asking = BehavioralTestOptions {
                     tie_threshold: delta,
                     ..BehavioralTestOptions::default()
@@ -88,7 +88,7 @@ impl StudyColumnSource {
                     behaviours,
                 ))))
             }
-            StudyColumnSource::Comparison { pair, counted } => {
+            StudyColumnComputation::Comparison { pair, counted } => {
                 let compared = Bm25Comparison::from_study(study, pair, counted)?;
                 Ok(Some(StudyColumnResults::Compared(Box::new(compared))))
             }
@@ -133,7 +133,7 @@ impl StudyColumnResults {
 
 /// One column of values of a study.
 pub(super) struct StudyColumn {
-    pub(super) reading: StudyColumnSource,
+    pub(super) reading: StudyColumnComputation,
     /// The name in the table head.
     pub(super) name: String,
     pub(super) numbers: Option<StudyColumnResults>,
@@ -141,7 +141,7 @@ pub(super) struct StudyColumn {
 
 impl StudyColumn {
     pub(super) fn for_study(
-        reading: StudyColumnSource,
+        reading: StudyColumnComputation,
         study: Option<&Study>,
     ) -> Result<StudyColumn, Error> {
         let numbers = study.map(|it| reading.numbers(it)).transpose()?.flatten();
@@ -155,11 +155,11 @@ impl StudyColumn {
     /// Creates a column from two rankings, that of BM25 first.
     pub(super) fn from_runs(
         source: &RankerComparisonInput<'_>,
-        counted: ComparedQuerySubset,
+        counted: QueryRelevanceRequirement,
     ) -> Result<StudyColumn, Error> {
         let compared = Bm25Comparison::from_runs(source, counted)?;
         Ok(StudyColumn {
-            reading: StudyColumnSource::Runs,
+            reading: StudyColumnComputation::Runs,
             name: compared.differences.rankers[1].label.clone(),
             numbers: Some(StudyColumnResults::Compared(Box::new(compared))),
         })

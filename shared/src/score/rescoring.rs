@@ -89,7 +89,7 @@ impl RescoringCondition {
 
 impl ScoringEnvironment {
     /// Returns an environment with this device and precision and an unknown activation.
-    pub fn new(device: impl ToString, precision: impl ToString) -> ScoringEnvironment {
+    pub fn with_unknown_activation(device: impl ToString, precision: impl ToString) -> ScoringEnvironment {
         ScoringEnvironment {
             device: device.to_string(),
             precision: precision.to_string(),
@@ -137,7 +137,7 @@ impl RescoredPairs {
 /// queries, evenly spread among those that have pairs, with up to 16 documents each. The documents
 /// are those of evenly spread instances of the query, of every axiom and variant in turn, so that
 /// whole instances have verdicts. If there are no instances, the documents are evenly spread.
-pub fn sample_pairs_to_rescore(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
+pub fn select_pairs_to_rescore(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
     let queries: Vec<usize> = (0..pairs.n_queries())
         .filter(|&it| !pairs.documents_of_query(it).is_empty())
         .collect();
@@ -201,7 +201,7 @@ mod tests {
             _ => (0..100).collect(),
         });
         let pairs = QueryDocumentPairs::from_documents_by_query(by_query);
-        let sample = sample_pairs_to_rescore(&pairs, &[]);
+        let sample = select_pairs_to_rescore(&pairs, &[]);
         assert_eq!(sample.len(), 128);
         assert!(sample.is_sorted_by(|a, b| a < b));
         let mut queries: Vec<u32> = sample.iter().map(|it| it / 100).collect();
@@ -219,7 +219,7 @@ mod tests {
             &["river bank", "river", "bank of a", "sea"],
             9,
         );
-        let sample = sample_pairs_to_rescore(&study.pairs, &study.instances);
+        let sample = select_pairs_to_rescore(&study.pairs, &study.instances);
         let whole = |texts: &[StudyDocNo]| {
             texts.iter().all(|&it| {
                 let place = study.pairs.position_of_pair(0, it).unwrap() as u32;
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_seen() {
         let certificate = |pairs: &[u32], values: &[f64]| RescoringRecord {
-            environment: ScoringEnvironment::new("cpu", "f32"),
+            environment: ScoringEnvironment::with_unknown_activation("cpu", "f32"),
             rescored: vec![RescoredPairs {
                 condition: RescoringCondition::Unbatched,
                 pairs: pairs.to_vec(),

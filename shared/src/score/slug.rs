@@ -40,7 +40,7 @@ pub fn ranker_slugs<'a>(rankers: impl IntoIterator<Item = &'a RankerInfo>) -> Ve
 
 /// Returns the position of the ranker with a slug. A number which is no slug is the position
 /// itself, counted from 0. The error of an unknown name lists the slugs.
-pub fn find_ranker(slugs: &[String], name: &str) -> Result<usize, Error> {
+pub fn parse_ranker_slug_or_position(slugs: &[String], name: &str) -> Result<usize, Error> {
     let with_slug = slugs.iter().position(|it| it == name);
     let with_number = || name.parse().ok().filter(|&it: &usize| it < slugs.len());
     with_slug
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_ranker_is_found_by_its_slug_or_its_number() {
         let slugs = ["bm25", "ql", "0"].map(str::to_owned);
-        let found = |name: &str| find_ranker(&slugs, name).ok();
+        let found = |name: &str| parse_ranker_slug_or_position(&slugs, name).ok();
         assert_eq!(found("ql"), Some(1));
         assert_eq!(found("1"), Some(1));
         // A slug comes before a number.
@@ -176,7 +176,7 @@ mod tests {
         for unknown in ["3", "QL", "", "-1", "relevance"] {
             assert_eq!(found(unknown), None, "{unknown}");
         }
-        let error = find_ranker(&slugs, "splade").unwrap_err();
+        let error = parse_ranker_slug_or_position(&slugs, "splade").unwrap_err();
         assert_eq!(
             error.to_string(),
             "there is no ranker named `splade`; there are bm25, ql, 0"

@@ -67,7 +67,7 @@ pub struct AgreementCoefficient {
 }
 
 /// Returns raw agreement, from 0 to 1; `None` if no item has two ratings.
-pub fn raw_agreement(rated: &[ItemRatings]) -> Option<AgreementCoefficient> {
+pub fn mean_pairwise_agreement(rated: &[ItemRatings]) -> Option<AgreementCoefficient> {
     let of = |it: &CategoryCounts| vec![it.agreeing(), 1.0];
     Sums::new(rated, |it| Some(of(&CategoryCounts::new(it)?)))
         .agreement(0.0, |it| ratio(it[0], it[1]))

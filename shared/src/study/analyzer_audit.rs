@@ -13,17 +13,17 @@ use crate::probe::{AxiomVariant, Instances, MiningResult, Probe};
 /// How many instances of a study are still instances under one other analyzer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnalyzerAudit {
+pub struct AnalyzerInstanceRetention {
     /// The other analyzer: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
     /// One entry for each axiom and variant.
-    pub rows: Vec<AnalyzerAuditRow>,
+    pub rows: Vec<AxiomInstanceRetention>,
 }
 
 /// How many instances of one axiom in one variant are still instances under the other analyzer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnalyzerAuditRow {
+pub struct AxiomInstanceRetention {
     /// The probe whose instances were checked.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -39,7 +39,7 @@ pub struct AnalyzerAuditRow {
 
 /// Checks instances under another analyzer.
 #[derive(Clone, Copy)]
-pub struct AnalyzerAuditor<'a> {
+pub struct InstanceRetentionCounter<'a> {
     /// A miner over an index made with the other analyzer, for the same probes and without a cap.
     pub miner: InstanceMiner<'a>,
     /// The mined instances, over document numbers of the collection.
@@ -48,11 +48,11 @@ pub struct AnalyzerAuditor<'a> {
     pub collection: &'a Collection,
 }
 
-impl AnalyzerAuditor<'_> {
+impl InstanceRetentionCounter<'_> {
     /// Returns how many instances of a query are still instances, for each axiom and variant and
     /// for each behavioral test. Tests whose documents are not from the pool are left out: their
     /// samples do not depend on terms.
-    pub fn audit_query(&self, query: usize) -> Vec<u64> {
+    pub fn count_retained_in_query(&self, query: usize) -> Vec<u64> {
         let texts = &self.mining_result.study_docs;
         let pool = self.mining_result.pools[query].iter();
         let pool: Vec<u32> = pool.map(|&it| texts[it as usize].source_doc()).collect();
@@ -81,16 +81,16 @@ impl AnalyzerAuditor<'_> {
         all.filter(|it| !it.1.probe.adds_docs_to_collection())
     }
 
-    /// Sums up the results of [`AnalyzerAuditor::audit_query`] over all queries.
-    pub fn sum_query_audits(&self, analyzer: String, queries: &[Vec<u64>]) -> AnalyzerAudit {
+    /// Sums up the results of [`InstanceRetentionCounter::count_retained_in_query`] over all queries.
+    pub fn sum_retained_over_queries(&self, analyzer: String, queries: &[Vec<u64>]) -> AnalyzerInstanceRetention {
         let rows = self.mined_of_pools().zip(0..);
-        let rows = rows.map(|((_, instances), at): (_, usize)| AnalyzerAuditRow {
+        let rows = rows.map(|((_, instances), at): (_, usize)| AxiomInstanceRetention {
             probe: instances.probe,
             variant: instances.variant,
             n_instances: instances.len() as u64,
             n_retained: queries.iter().map(|it| it[at]).sum(),
         });
-        AnalyzerAudit {
+        AnalyzerInstanceRetention {
             analyzer,
             rows: rows.collect(),
         }
@@ -140,13 +140,13 @@ mod tests {
         let collection = fixture::fixture_collection(&["river"], &TEXTS);
         let held = |index| {
             let miner = miner(index);
-            let auditor = AnalyzerAuditor {
+            let auditor = InstanceRetentionCounter {
                 miner,
                 mining_result: &mined,
                 collection: &collection,
             };
-            let queries = [auditor.audit_query(0)];
-            let audit = auditor.sum_query_audits("other".to_owned(), &queries);
+            let queries = [auditor.count_retained_in_query(0)];
+            let audit = auditor.sum_retained_over_queries("other".to_owned(), &queries);
             (audit.rows[0].n_instances, audit.rows[0].n_retained)
         };
         // With stems 1 > 2, 1 > 3 and 2 > 3; with words 1 and 2 have equal counts.

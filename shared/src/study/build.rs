@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::analyzer_audit::AnalyzerAudit;
+use super::analyzer_audit::AnalyzerInstanceRetention;
 use super::preparation::{
     InputFileContents, PreparedCollection, RunningStage, ShardExecutor, StudyPreparationStage,
 };
@@ -43,13 +43,13 @@ pub async fn make_study<E: ShardExecutor>(
         rankers,
         created: made,
     } = inputs;
-    definition.remove_unused_queries(&mut collection);
+    definition.remove_unused_collection_queries(&mut collection);
     let collection_hash = collection.content_hash();
     let prepared =
         PreparedCollection::prepare_for_study(&definition, collection, files, executor).await?;
     let (mined, n_without_text) = prepared.mine_all_queries(executor).await?;
     let audits = prepared
-        .audit_analyzers(&definition.audit, &mined, executor)
+        .count_instances_retained_by_analyzers(&definition.audit, &mined, executor)
         .await?;
     let pairs = QueryDocumentPairs::from_mining_result(&mined);
     let scoring = LexicalPairScorer {
@@ -122,7 +122,7 @@ impl LexicalPairScorer<'_> {
 
 impl StudyDefinition {
     /// Removes the queries of a collection that this study does not use.
-    pub fn remove_unused_queries(&self, collection: &mut Collection) {
+    pub fn remove_unused_collection_queries(&self, collection: &mut Collection) {
         collection
             .queries
             .truncate(self.n_queries.unwrap_or(usize::MAX));
@@ -150,7 +150,7 @@ struct StudyParts {
     mined: MiningResult,
     pairs: QueryDocumentPairs,
     scores: Vec<RankerPairScores>,
-    audits: Vec<AnalyzerAudit>,
+    audits: Vec<AnalyzerInstanceRetention>,
     n_without_text: u64,
     made: String,
 }

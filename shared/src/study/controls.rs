@@ -60,7 +60,7 @@ impl StudyPageControls {
         if study.definition.variants.contains(&mode) {
             return Ok(mode);
         }
-        Err(Error::name_not_found("variant of this study", mode.name()))
+        Err(Error::name_not_found("variant of this study", mode.slug()))
     }
 
     /// Returns the tie threshold ε for a ranker.
@@ -110,7 +110,7 @@ impl Study {
         found.ok_or_else(|| {
             Error::name_not_found(
                 "probe of this study",
-                format!("{} {}", probe.slug(), mode.name()),
+                format!("{} {}", probe.slug(), mode.slug()),
             )
         })
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Study;
 use crate::error::Error;
-use crate::index::term_statistics::count_distinct_query_terms;
+use crate::index::term_statistics::distinct_query_terms_with_statistics;
 use crate::index::{Index, IndexBuilder};
 use crate::probe::features::{
     DocumentFeatureExtractor, DocumentFeatures, QueryPoolFeatures, RequiredDocumentFeatures,
@@ -39,7 +39,7 @@ impl Study {
     /// Returns an index of the study's documents. Statistics of the whole collection are in
     /// [`Study::terms`].
     pub(super) fn build_document_index(&self) -> Result<Index, Error> {
-        let builder = IndexBuilder::new(self.definition.analyzer.clone());
+        let builder = IndexBuilder::with_analyzer(self.definition.analyzer.clone());
         let mut builder = match self.word_vectors {
             Some(_) => builder.with_stored_tokens(),
             None => builder,
@@ -71,7 +71,7 @@ impl Study {
         for (query, asked) in self.queries.iter().enumerate() {
             let vocabulary = index.vocabulary();
             let terms =
-                count_distinct_query_terms(&self.definition.analyzer, &asked.text, |term| {
+                distinct_query_terms_with_statistics(&self.definition.analyzer, &asked.text, |term| {
                     let stats = self.terms.get(term).copied().unwrap_or_default();
                     (vocabulary.term_no(term), stats.df, stats.cf)
                 });
@@ -91,7 +91,7 @@ impl Study {
                         let body = index
                             .term_sequence_of_doc(text.source_doc())
                             .repeat(times as usize);
-                        DocumentFeatures::count_query_and_other_terms(&body, &terms)
+                        DocumentFeatures::from_terms_including_non_query(&body, &terms)
                     }
                 }
             };
@@ -119,7 +119,7 @@ impl Study {
                     let from = self.pairs.pair_range_of_query(query).start;
                     let scores = self.scores.iter().map(|scores| {
                         let each = of_claim.iter();
-                        each.map(|it| scores.get(from + place(it))).collect()
+                        each.map(|it| scores.score_at_position(from + place(it))).collect()
                     });
                     take(&ExportedInstance {
                         probe,

@@ -10,16 +10,16 @@ pub mod scatter;
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::analyzer_audit::AnalyzerAudit;
+use super::analyzer_audit::AnalyzerInstanceRetention;
 use super::controls::{InstanceFilter, StudyPageControls};
 use super::overview::{QuerySplitSize, StudyOverview};
 use crate::error::{Error, FieldError};
 use crate::probe::{AxiomVariant, Instances};
 use crate::score::RankerInfo;
 use effectiveness::EffectivenessTable;
-use funnel::AxiomFunnel;
+use funnel::AxiomRelaxationFunnel;
 use query_overlap::EffectivenessByOverlapFigure;
-use reference_comparison::ReferenceRankerComparison;
+use reference_comparison::SatisfactionReferenceComparison;
 use scatter::EffectivenessScatterPlot;
 
 /// The options of the figures: controls, reference ranker, effectiveness measure.
@@ -61,11 +61,11 @@ pub struct StudyFigures {
     /// The analyzer, which turns text into terms.
     pub analyzer: String,
     /// One funnel for each axiom.
-    pub funnels: Vec<AxiomFunnel>,
+    pub funnels: Vec<AxiomRelaxationFunnel>,
     /// How many instances remain under other analyzers.
-    pub audits: Vec<AnalyzerAudit>,
+    pub audits: Vec<AnalyzerInstanceRetention>,
     /// The rankers compared with one of them, axiom by axiom.
-    pub reference_comparison: ReferenceRankerComparison,
+    pub reference_comparison: SatisfactionReferenceComparison,
     /// The effectiveness of the rankers; `None` without judgments.
     pub effectiveness: Option<EffectivenessTable>,
     /// Effectiveness by the share of the query terms that relevant documents contain; `None`
@@ -105,8 +105,8 @@ impl Study {
             .as_ref()
             .map(|it| EffectivenessScatterPlot::from_overview(&overview, it, measure));
         Ok(StudyFigures {
-            funnels: self.axiom_funnels(&shown, &filter)?,
-            reference_comparison: self.compare_with_reference_ranker(&shown, &filter, choice),
+            funnels: self.axiom_relaxation_funnels(&shown, &filter)?,
+            reference_comparison: self.compare_satisfaction_with_reference(&shown, &filter, choice),
             query_overlap: EffectivenessByOverlapFigure::from_per_query_values(
                 self,
                 &filter,

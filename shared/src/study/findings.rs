@@ -163,12 +163,12 @@ fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
 mod tests {
     use super::*;
     use crate::probe::Axiom;
-    use crate::report::fixture::sample_study_overview;
+    use crate::report::fixture::study_overview_fixture;
 
     #[test]
     fn what_is_surprising_comes_first_and_each_axiom_once() {
         // BM25 has .931 [.926, .937] on TFC1 and 1 on LNC2, the other .520 [.38, .61] on TFC1.
-        let found = find_notable_results(&sample_study_overview(), 3);
+        let found = find_notable_results(&study_overview_fixture(), 3);
         let [apart, follows] = found.as_slice() else {
             panic!("{found:?}")
         };
@@ -190,14 +190,14 @@ mod tests {
             panic!("{follows:?}")
         };
         assert_eq!(
-            find_notable_results(&sample_study_overview(), 1),
+            find_notable_results(&study_overview_fixture(), 1),
             found[..1]
         );
     }
 
     #[test]
     fn what_may_be_chance_is_no_finding() {
-        let mut overview = sample_study_overview();
+        let mut overview = study_overview_fixture();
         for cell in overview
             .rows
             .iter_mut()
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_ranker_that_goes_against_an_axiom_is_told_before_one_that_follows() {
-        let mut overview = sample_study_overview();
+        let mut overview = study_overview_fixture();
         overview.rows.remove(0);
         let cell = overview.rows[0].cells[0].as_mut().unwrap();
         cell.micro_average = EstimateWithInterval {

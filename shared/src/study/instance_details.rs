@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Study, TermStatistics};
 use crate::error::Error;
 use crate::index::CollectionTotals;
-use crate::index::term_statistics::{QueryTerms, count_distinct_query_terms};
+use crate::index::term_statistics::{QueryTerms, distinct_query_terms_with_statistics};
 use crate::probe::features::{DocumentFeatures, QueryPoolFeatures, WordVectorFeatures};
 use crate::probe::{
     AxiomVariant, Instances, Manipulation, MeasuredPrecondition, MiningLimits, Probe, ScoreClaim,
@@ -340,7 +340,7 @@ impl Study {
         let score = |text| {
             self.pairs
                 .position_of_pair(query, text)
-                .and_then(|at| scores.get(at))
+                .and_then(|at| scores.score_at_position(at))
         };
         let sizes: Vec<f64> = (0..instances.len().min(TYPICAL))
             .filter_map(|at| {
@@ -414,7 +414,7 @@ impl<'a> AnalyzedInstance<'a> {
             let next = numbers.len() as u32;
             numbers.entry(term).or_insert(next);
         }
-        let terms = count_distinct_query_terms(analyzer, query.0, |term| {
+        let terms = distinct_query_terms_with_statistics(analyzer, query.0, |term| {
             let stats = stats.get(term).copied().unwrap_or_default();
             (numbers.get(term).copied(), stats.df, stats.cf)
         });
@@ -422,7 +422,7 @@ impl<'a> AnalyzedInstance<'a> {
         let asked = vectors.map(|it| query_term_rows(it, analyzer, query.0, &terms));
         let count = |body: &(&str, Vec<(String, ByteSpan)>)| {
             let found: Vec<u32> = body.1.iter().map(|it| numbers[it.0.as_str()]).collect();
-            let mut counted = DocumentFeatures::count_query_and_other_terms(&found, &terms);
+            let mut counted = DocumentFeatures::from_terms_including_non_query(&found, &terms);
             counted.record_query_term_positions(&found, &terms);
             counted.semantics = meaning.as_ref().map(|(vectors, bag)| {
                 let mut words = Vec::new();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::analyzer_audit::AnalyzerAudit;
+use super::analyzer_audit::AnalyzerInstanceRetention;
 use super::controls::{InstanceFilter, StudyPageControls};
 use super::score_stability::ScoreStabilitySummary;
 use crate::collection::Query;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::index::CollectionTotals;
 use crate::probe::{
     AxiomVariant, CandidatePoolSpec, Instances, MiningLimits, Probe, ScoreClaim, ScoreClaimKind,
-    StudyDocNo, TiePolicy,
+    StudyDocNo, TieAgreement,
 };
 use crate::score::{RankerInfo, RankerPairScores};
 use crate::stats::bootstrap::{self, QueryVerdictCounts};
@@ -114,7 +114,7 @@ pub struct StudyOverview {
     pub measures: Vec<String>,
     /// How many instances of this variant remain under other analyzers.
     #[serde(default)]
-    pub audits: Vec<AnalyzerAudit>,
+    pub audits: Vec<AnalyzerInstanceRetention>,
     /// Remarks on missing data: documents without text, unscored pairs, …
     pub remarks: Vec<String>,
     /// Whether the texts are withheld: [`Study::without_texts`].
@@ -338,7 +338,7 @@ impl Study {
                 });
                 let mut sum = ClaimOutcomeCounts::default();
                 of_whole.into_iter().for_each(|it| sum += it);
-                let agreeing = sum.n_agreeing(instances.claim.tie_policy()) as f64;
+                let agreeing = sum.n_agreeing(instances.claim.tie_agreement()) as f64;
                 (sum.n_with_verdict() > 0).then(|| agreeing / sum.n_with_verdict() as f64)
             });
             Some(RankerAxiomCell {
@@ -368,7 +368,7 @@ impl Study {
         let score = |text| {
             self.pairs
                 .position_of_pair(query, text)
-                .and_then(|at| scores.get(at))
+                .and_then(|at| scores.score_at_position(at))
         };
         claim
             .map_docs_to_scores(score)
@@ -437,8 +437,8 @@ impl Study {
         }
     }
 
-    fn audits_in(&self, mode: AxiomVariant) -> Vec<AnalyzerAudit> {
-        let audits = self.audits.iter().map(|it| AnalyzerAudit {
+    fn audits_in(&self, mode: AxiomVariant) -> Vec<AnalyzerInstanceRetention> {
+        let audits = self.audits.iter().map(|it| AnalyzerInstanceRetention {
             analyzer: it.analyzer.clone(),
             rows: it
                 .rows
@@ -513,13 +513,13 @@ fn cell(
     instances: &Instances,
     verdict: impl Fn(usize, ScoreClaim<StudyDocNo>) -> Option<Option<Verdict>>,
 ) -> Option<RankerAxiomCell> {
-    summarize_verdict_tallies(&tallies(instances, verdict), instances.claim.tie_policy())
+    summarize_verdict_tallies(&tallies(instances, verdict), instances.claim.tie_agreement())
 }
 
 /// Summarizes the counts of queries as counts and fractions; `None` without a verdict.
 pub fn summarize_verdict_tallies(
     tallies: &[ClaimOutcomeCounts],
-    tie_agrees: TiePolicy,
+    tie_agrees: TieAgreement,
 ) -> Option<RankerAxiomCell> {
     let counted: Vec<QueryVerdictCounts> = tallies
         .iter()

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::StudyDefinition;
-use super::analyzer_audit::{AnalyzerAudit, AnalyzerAuditor};
+use super::analyzer_audit::{AnalyzerInstanceRetention, InstanceRetentionCounter};
 use crate::collection::{Collection, Document, Run};
 use crate::error::Error;
 use crate::index::{Index, IndexBuilder};
 use crate::probe::additions::{
-    AddedDocumentSamples, CollectionAdditions, DerivedDocumentBuilder, LinguisticAnalysisCache,
+    AddedSamplesByQuery, PendingCollectionAdditions, DerivedDocumentBuilder, LinguisticAnalysisCache,
 };
 use crate::probe::manipulation::ManipulationWordLists;
 use crate::probe::mining::{InstanceMiner, PooledQuery, QueryMiningResult};
@@ -245,7 +245,7 @@ pub struct PreparedCollection {
     /// The index of all its documents.
     pub index: Index,
     /// What was added to the collection.
-    pub added_samples: AddedDocumentSamples,
+    pub added_samples: AddedSamplesByQuery,
     settings: MiningSettings,
     run: Option<Run>,
     vectors: Option<TokenVectors>,
@@ -297,7 +297,7 @@ impl PreparedCollection {
                 let analyzer = settings.analyzer.clone();
                 tools.set_synonym_finder(SynonymFinder::new(Arc::clone(vectors), analyzer));
             }
-            let bodies = LinguisticAnalysisCache::new(&collection);
+            let bodies = LinguisticAnalysisCache::for_collection(&collection);
             let workshop = DerivedDocumentBuilder {
                 collection: &collection,
                 index: &index,
@@ -316,15 +316,15 @@ impl PreparedCollection {
                 n_queries,
             )
             .await?;
-            let derive = |query| workshop.build_for_query(query, &pools.pool_of_query(query).0);
+            let derive = |query| workshop.build_documents_for_query(query, &pools.pool_and_missing_doc_count(query).0);
             made = step.compute_and_collect_shards(n_queries, derive).await?;
         }
-        let additions = CollectionAdditions {
+        let additions = PendingCollectionAdditions {
             derived_docs: made,
             transfer_sets: &sets,
             seed: settings.limits.seed,
         };
-        let beside = AddedDocumentSamples::add_to_collection(
+        let beside = AddedSamplesByQuery::extend_collection_and_index(
             &mut collection,
             &mut index,
             &settings.probes,
@@ -395,7 +395,7 @@ impl PreparedCollection {
         let n_own = n_queries - self.added_samples.addition_counts.n_queries as usize;
         let shard = |query: usize| {
             let (docs, n_missing) = match query < n_own {
-                true => pools.pool_of_query(query),
+                true => pools.pool_and_missing_doc_count(query),
                 false => (Vec::new(), 0),
             };
             let shard = miner.mine_pooled_query(&PooledQuery {
@@ -441,12 +441,12 @@ impl PreparedCollection {
 
     /// Counts, for each of some analyzers, how many of the instances are instances under it as
     /// well.
-    pub async fn audit_analyzers<E: ShardExecutor>(
+    pub async fn count_instances_retained_by_analyzers<E: ShardExecutor>(
         &self,
         analyzers: &[Analyzer],
         mined: &MiningResult,
         executor: &mut E,
-    ) -> Result<Vec<AnalyzerAudit>, E::Error> {
+    ) -> Result<Vec<AnalyzerInstanceRetention>, E::Error> {
         let collection = &self.collection;
         let n_queries = collection.queries.len();
         let docs = &collection.docs[..self.index.n_docs()];
@@ -467,7 +467,7 @@ impl PreparedCollection {
             let index = step.build_index(docs, builder).await?;
             let vectors = vectors.map(|it| TokenVectors::of(it, &index));
             let known = vectors.as_ref().map(|it| it.known(&index));
-            let auditor = AnalyzerAuditor {
+            let auditor = InstanceRetentionCounter {
                 miner: InstanceMiner {
                     index: &index,
                     word_vectors: known.as_ref(),
@@ -481,9 +481,9 @@ impl PreparedCollection {
             let mut step =
                 RunningStage::begin_or_resume(executor, stage, at * n_queries, of).await?;
             let queries = step
-                .compute_and_collect_shards(n_queries, |it| auditor.audit_query(it))
+                .compute_and_collect_shards(n_queries, |it| auditor.count_retained_in_query(it))
                 .await?;
-            audits.push(auditor.sum_query_audits(analyzer.describe(), &queries));
+            audits.push(auditor.sum_retained_over_queries(analyzer.describe(), &queries));
         }
         Ok(audits)
     }
@@ -492,7 +492,7 @@ impl PreparedCollection {
 /// Creates an index builder for an analyzer. Tokens are stored if word vectors are looked up by
 /// them.
 fn index_builder(analyzer: &Analyzer, vectors: Option<&Arc<WordVectors>>) -> IndexBuilder {
-    let builder = IndexBuilder::new(analyzer.clone());
+    let builder = IndexBuilder::with_analyzer(analyzer.clone());
     match vectors {
         Some(_) => builder.with_stored_tokens(),
         None => builder,

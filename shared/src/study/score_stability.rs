@@ -52,7 +52,7 @@ impl Study {
         let certificate = scores.rescoring.as_ref()?;
         let checked = |it: &RescoredPairs| {
             let place = |query: usize, text: StudyDocNo| self.pairs.position_of_pair(query, text);
-            let known = |query, text| scores.get(place(query, text)?);
+            let known = |query, text| scores.score_at_position(place(query, text)?);
             let again = |query, text| {
                 let place = place(query, text)? as u32;
                 Some(it.scores[it.pairs.binary_search(&place).ok()?])
@@ -86,7 +86,7 @@ impl Study {
             }
             let pairs = it.pairs.iter().zip(&it.scores);
             let both: Vec<(f64, f64)> = pairs
-                .filter_map(|(&place, &again)| Some((scores.get(place as usize)?, again)))
+                .filter_map(|(&place, &again)| Some((scores.score_at_position(place as usize)?, again)))
                 .collect();
             let greatest =
                 |it: &dyn Fn(&(f64, f64)) -> f64| both.iter().map(it).fold(0.0, f64::max);
@@ -133,7 +133,7 @@ mod tests {
             scores: values.to_vec(),
         };
         study.scores[0].rescoring = Some(RescoringRecord {
-            environment: ScoringEnvironment::new("cpu", "f32"),
+            environment: ScoringEnvironment::with_unknown_activation("cpu", "f32"),
             rescored: vec![
                 again(RescoringCondition::Unbatched, &values),
                 again(RescoringCondition::F16, &lowered),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
-use crate::late_interaction::{LateInteractionAnalysis, ListedAnalysis};
+use crate::late_interaction::{LateInteractionAnalysis, LateInteractionAnalysisWithSlug};
 use crate::probe::StudyDocNo;
 use crate::score::RankerInfo;
 use crate::score::slug::ranker_slugs;
@@ -51,7 +51,7 @@ pub struct TopDocument {
 impl Study {
     /// Returns the late-interaction analyses with the slugs of their rankers. The study may lack a
     /// ranker; its slug then differs from those of the study's rankers.
-    pub fn list_analyses(&self, analyses: Vec<LateInteractionAnalysis>) -> Vec<ListedAnalysis> {
+    pub fn add_ranker_slugs_to_analyses(&self, analyses: Vec<LateInteractionAnalysis>) -> Vec<LateInteractionAnalysisWithSlug> {
         let of_study = self.scores.iter().map(|it| &it.ranker);
         let mut rankers: Vec<&RankerInfo> = of_study.collect();
         let mut rows = Vec::new();
@@ -65,7 +65,7 @@ impl Study {
         }
         let slugs = ranker_slugs(rankers);
         let listed = analyses.into_iter().zip(rows);
-        let listed = listed.map(|(analysis, row)| ListedAnalysis {
+        let listed = listed.map(|(analysis, row)| LateInteractionAnalysisWithSlug {
             slug: slugs[row].clone(),
             analysis,
         });
@@ -154,7 +154,7 @@ mod tests {
             ..bm25.clone()
         };
         let analyses = [other, ql, bm25].map(analysis).to_vec();
-        let listed = study.list_analyses(analyses.clone());
+        let listed = study.add_ranker_slugs_to_analyses(analyses.clone());
         let slugs: Vec<&str> = listed.iter().map(|it| it.slug.as_str()).collect();
         assert_eq!(slugs, ["bm25-0a1b2c", "ql", "bm25"]);
         let listed: Vec<LateInteractionAnalysis> =

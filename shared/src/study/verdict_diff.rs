@@ -16,7 +16,7 @@ pub const MAX_CHANGED_INSTANCES: usize = 50;
 
 /// The changes of verdicts between two rankers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct VerdictDiff {
+pub struct RankerVerdictDiff {
     /// The first ranker.
     pub first: String,
     /// The second.
@@ -80,14 +80,14 @@ pub struct InstanceWithChangedVerdict {
 }
 
 /// Compares a ranker of a study with one of the same or of another study.
-pub fn diff_verdicts(
+pub fn diff_ranker_verdicts(
     first: (&Study, &RankerPairScores),
     second: (&Study, &RankerPairScores),
-) -> Result<VerdictDiff, Error> {
+) -> Result<RankerVerdictDiff, Error> {
     ensure_same_instances(first.0, second.0)?;
     let study = first.0;
     let names = [&first.1.ranker, &second.1.ranker].map(|it| it.spec.clone());
-    let mut found = VerdictDiff {
+    let mut found = RankerVerdictDiff {
         first: names[0].clone(),
         second: names[1].clone(),
         probes: Vec::new(),
@@ -248,12 +248,12 @@ mod tests {
     fn instances_that_change_side_are_found_and_grouped() {
         let study = fixture::study_with_one_query("river bank", &TEXTS, 10);
         let (bm25, ql) = (&study.scores[0], &study.scores[1]);
-        let same = diff_verdicts((&study, bm25), (&study, bm25)).unwrap();
+        let same = diff_ranker_verdicts((&study, bm25), (&study, bm25)).unwrap();
         assert!(same.instances.is_empty() && same.queries.is_empty());
         // The same ranker with negated scores loses everything that it satisfied.
         let turned = bm25.values().iter().map(|it| it.map(|it| -it)).collect();
         let turned = RankerPairScores::new(bm25.ranker.clone(), turned, &study.pairs).unwrap();
-        let found = diff_verdicts((&study, bm25), (&study, &turned)).unwrap();
+        let found = diff_ranker_verdicts((&study, bm25), (&study, &turned)).unwrap();
         let lost: u64 = found.probes.iter().map(|it| it.n_worsened).sum();
         let gained: u64 = found.probes.iter().map(|it| it.n_improved).sum();
         assert_eq!(found.instances.len() as u64, lost + gained);
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(moved.first.margin, -moved.second.margin);
         assert_eq!(moved.doc_ids.len(), 2);
         assert_eq!(
-            diff_verdicts((&study, bm25), (&study, ql)).unwrap().second,
+            diff_ranker_verdicts((&study, bm25), (&study, ql)).unwrap().second,
             ql.ranker.spec
         );
     }

@@ -71,11 +71,11 @@ impl Vocabulary {
 
     /// Appends the terms of a text to `terms`, in order.
     pub fn append_terms_of_text(&mut self, text: &str, terms: &mut Vec<TermNo>) {
-        self.for_each_term(text, |term, _| terms.push(term));
+        self.for_each_term_of_text(text, |term, _| terms.push(term));
     }
 
     /// Calls `take` with each term of a text and the token that it comes from, in order.
-    pub(crate) fn for_each_term(&mut self, text: &str, mut take: impl FnMut(TermNo, TokenNo)) {
+    pub(crate) fn for_each_term_of_text(&mut self, text: &str, mut take: impl FnMut(TermNo, TokenNo)) {
         let Vocabulary {
             analyzer,
             stem,

@@ -356,7 +356,7 @@ mod tests {
     use crate::word_vectors::BagOfWordVectors;
 
     fn index(texts: &[&str]) -> Index {
-        let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+        let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
         texts.iter().for_each(|it| builder.add_document(it));
         builder.finish().unwrap()
     }

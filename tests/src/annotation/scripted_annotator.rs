@@ -8,11 +8,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use shared::annotation::assignment::ItemAssignment;
 use shared::annotation::event::{
-    AnnotationAction, AnnotationDecision, AnswerRemarks, SkipReason, SkippedItem,
+    AnnotationAction, AnnotationDecision, RatingTagsAndNote, SkipReason, SkippedItem,
 };
 use shared::annotation::log::AnnotationEventStatus;
 use shared::annotation::{
-    AnnotationEvent, AnnotatorAnswer, AxiomReasonRating, DocumentDisplayOrder, ItemNo, PersonId,
+    ClientAnnotationEvent, AnnotatorAnswer, AxiomReasonRating, DocumentDisplayOrder, ItemNo, PersonId,
 };
 use shared::api::annotation::{
     EventOutcome, EventReceipt, LeaseItemsRequest, MAX_EVENTS_PER_REQUEST, SubmitEventsRequest,
@@ -28,7 +28,7 @@ const HELD: u32 = 8;
 
 /// An event as its annotator remembers it.
 pub(super) struct ScriptedEvent {
-    pub(super) event: AnnotationEvent,
+    pub(super) event: ClientAnnotationEvent,
     /// The status that the event must have.
     pub(super) fate: AnnotationEventStatus,
 }
@@ -202,7 +202,7 @@ impl ScriptedAnnotator {
         let Some(at) = self.undoable.pop() else {
             return;
         };
-        let AnnotationEvent {
+        let ClientAnnotationEvent {
             key, action: what, ..
         } = self.made[at].event.clone();
         self.made[at].fate = AnnotationEventStatus::Undone;
@@ -239,7 +239,7 @@ impl ScriptedAnnotator {
         AnnotationDecision {
             item,
             answer,
-            comment: AnswerRemarks {
+            comment: RatingTagsAndNote {
                 reason_rating: matters[self.random.below(3) as usize],
                 tags: if noted {
                     vec!["off topic".to_owned(), "длинный".to_owned()]
@@ -260,7 +260,7 @@ impl ScriptedAnnotator {
 
     fn make(&mut self, what: AnnotationAction) {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let event = AnnotationEvent {
+        let event = ClientAnnotationEvent {
             key: self.random.key(),
             created_ms: since.as_millis() as u64,
             action: what,
@@ -275,7 +275,7 @@ impl ScriptedAnnotator {
     fn send(&mut self) {
         let from = self.n_acknowledged;
         let rest = self.made[from..].iter().take(MAX_EVENTS_PER_REQUEST);
-        let events: Vec<AnnotationEvent> = rest.map(|it| it.event.clone()).collect();
+        let events: Vec<ClientAnnotationEvent> = rest.map(|it| it.event.clone()).collect();
         if events.is_empty() {
             return;
         }

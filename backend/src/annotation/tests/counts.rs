@@ -36,7 +36,7 @@ async fn counts_are_those_of_the_log() {
             10 => AnnotationAction::Excluded(standing),
             _ => AnnotationAction::Included(standing),
         };
-        desk.append_stored_events(vec![AnnotationLogEntry {
+        desk.append_stored_events(vec![ReceivedAnnotationEvent {
             person,
             received_ms: number,
             event: event(number, what),

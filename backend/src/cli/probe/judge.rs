@@ -21,7 +21,7 @@ use crate::store::partial_scores::PartialScores;
 
 /// Holds the command-line arguments of `axioscope judge`.
 #[derive(clap::Args)]
-pub(crate) struct JudgeArgs {
+pub(crate) struct JudgeRankersByAxiomsArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -44,7 +44,7 @@ pub(crate) struct JudgeArgs {
     version: CollectionVersionArgs,
 }
 
-impl JudgeArgs {
+impl JudgeRankersByAxiomsArgs {
     pub(in crate::cli) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let rankers = self.ranker.iter().map(|it| it.parse());
         let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
@@ -53,7 +53,7 @@ impl JudgeArgs {
             .as_deref()
             .map(parse_tie_threshold)
             .transpose()?;
-        let mut loaded = collection_files::load_collection(&self.collection, data)?;
+        let mut loaded = collection_files::load_named_collection(&self.collection, data)?;
         let file = instances::InstanceFileReader::open(&self.instances, &ids(&loaded.collection))?;
         refuse_manipulations(&self.instances, &file.origin)?;
         self.version
@@ -181,7 +181,7 @@ fn tally(
             }
             let claim = group.claim.claim_about_docs(&places[..arity]);
             for ((all, scores), &width) in all.iter_mut().zip(scores).zip(widths) {
-                let scored = claim.map_docs_to_scores(|place| scores.get(place));
+                let scored = claim.map_docs_to_scores(|place| scores.score_at_position(place));
                 let verdict = scored.map(|it| it.verdict(width));
                 all[group.probe][query as usize].count_verdict(verdict);
             }
@@ -228,7 +228,7 @@ impl JudgeOutput {
         let mut sum = verdict::ClaimOutcomeCounts::default();
         tallies.iter().for_each(|&it| sum += it);
         let cell =
-            overview::summarize_verdict_tallies(tallies, probe.claim_kind(mode).tie_policy());
+            overview::summarize_verdict_tallies(tallies, probe.claim_kind(mode).tie_agreement());
         let cell = cell.as_ref();
         JudgeOutput {
             satisfied: sum.satisfied,

@@ -14,7 +14,7 @@ use crate::store::write_atomically;
 
 /// Holds the command-line arguments of `axioscope pairs`.
 #[derive(clap::Args)]
-pub(crate) struct PairsArgs {
+pub(crate) struct ListPairsToScoreArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
     collection: Option<String>,
@@ -53,7 +53,7 @@ pub(super) struct QueryDocumentPairIds {
 /// The first two columns of the header row of a TSV file.
 const COLUMNS: &str = "query_id\ttext_id";
 
-/// Calls `take` with the ids of each pair of a file that [`PairsArgs`] has written, in either
+/// Calls `take` with the ids of each pair of a file that [`ListPairsToScoreArgs`] has written, in either
 /// format. Errors of `take` are returned with the number of the line.
 pub(super) fn for_each_pair_in_file(
     file: &Path,
@@ -99,7 +99,7 @@ pub(super) fn unknown_id_message(what: &str, id: &str) -> String {
     }
 }
 
-impl PairsArgs {
+impl ListPairsToScoreArgs {
     pub(in crate::cli) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let work = match (&self.study, &self.collection, &self.instances) {
             (Some(study), _, _) => ScoringWork::from_study(study, data)?,

@@ -29,7 +29,7 @@ impl ReproduceTableArgs {
         // An invalid table number is reported before the runs are read.
         reproduce_table_from_runs(asked, &[])?;
         let name = self.collection.as_deref().unwrap_or_default();
-        let mut loaded = collection_files::load_collection(name, data)?;
+        let mut loaded = collection_files::load_named_collection(name, data)?;
         if let Some(n) = self.queries {
             loaded.collection.queries.truncate(n);
         }

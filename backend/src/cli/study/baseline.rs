@@ -10,7 +10,7 @@ use shared::score::RankerPairScores;
 use shared::study::Study;
 use shared::study::baseline::StudyBaseline;
 use shared::study::controls::StudyPageControls;
-use shared::study::verdict_diff::diff_verdicts;
+use shared::study::verdict_diff::diff_ranker_verdicts;
 
 use super::super::CommandOutcome;
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::store::{DataFolder, write_atomically};
 
 /// Holds the command-line arguments of `axioscope study check`.
 #[derive(clap::Args)]
-pub(crate) struct StudyCheckArgs {
+pub(crate) struct VerifyStoredStudyArgs {
     /// Name of the study
     name: String,
     /// Compare cells with this baseline file instead of mining the instances again
@@ -39,7 +39,7 @@ pub(crate) struct StudyCheckArgs {
     markdown: Option<PathBuf>,
 }
 
-impl StudyCheckArgs {
+impl VerifyStoredStudyArgs {
     pub(super) fn run(self, folder: &DataFolder, data: &Path) -> Result<CommandOutcome, Error> {
         if let Some(path) = &self.write_baseline {
             let study = pipeline::load_study(folder, &self.name)?;
@@ -97,7 +97,7 @@ fn baseline_of(study: &Study) -> Result<StudyBaseline, Error> {
 
 /// Holds the command-line arguments of `axioscope study diff`.
 #[derive(clap::Args)]
-pub(crate) struct StudyDiffArgs {
+pub(crate) struct DiffRankerVerdictsArgs {
     /// Name of the study
     name: String,
     /// First ranker: its spec or label
@@ -114,7 +114,7 @@ pub(crate) struct StudyDiffArgs {
     json: bool,
 }
 
-impl StudyDiffArgs {
+impl DiffRankerVerdictsArgs {
     pub(super) fn run(self, folder: &DataFolder) -> Result<CommandOutcome, Error> {
         let first = pipeline::load_study(folder, &self.name)?;
         let second = match &self.other_study {
@@ -123,7 +123,7 @@ impl StudyDiffArgs {
         };
         let from = ranker(&first, &self.from)?;
         let to = ranker(&second, &self.to)?;
-        let tables = report::verdict_change_tables(&diff_verdicts((&first, from), (&second, to))?);
+        let tables = report::verdict_change_tables(&diff_ranker_verdicts((&first, from), (&second, to))?);
         match self.json {
             true => print!("{}", report::tables_to_json(&tables)),
             false => print!("{}", report::tables_to_markdown(&tables)),

@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 use shared::annotation::content::{AnnotationItemContent, ItemDisplayOptions};
 use shared::annotation::event::AnnotationAction;
 use shared::annotation::export::{self, AnnotationExportInput};
-use shared::annotation::judgments::DisputedItem;
+use shared::annotation::judgments::AdjudicationQueueItem;
 use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::{AnnotationItem, AnnotationTask, ItemAnswers, sample};
 use shared::api::annotation::{
@@ -88,7 +88,7 @@ pub(in crate::http) async fn get_task_progress(
     let desk = app.annotation.task_state(asked.task).await?;
     let _place = app.limits.computation().await;
     Ok(Json(TaskProgressResponse {
-        progress: app.annotation.annotator_progress(&desk).await?,
+        progress: app.annotation.measure_task_progress(&desk).await?,
         annotators: names(&app, asked.task).await?,
     }))
 }
@@ -115,7 +115,7 @@ pub(in crate::http) async fn list_disputes(
         request: asked,
         ..
     }: ApiRequest<ListDisputesRequest>,
-) -> JsonResult<Vec<DisputedItem>> {
+) -> JsonResult<Vec<AdjudicationQueueItem>> {
     let desk = app.annotation.task_state(asked.task).await?;
     let _place = app.limits.computation().await;
     Ok(Json(app.annotation.adjudication_queue(&desk).await?))

@@ -4,10 +4,10 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use shared::annotation::event::{AnnotationAction, AnnotationDecision, AnswerRemarks};
+use shared::annotation::event::{AnnotationAction, AnnotationDecision, RatingTagsAndNote};
 use shared::annotation::task::{AnnotationTask, SamplingDesign, TaskInstanceFilter};
 use shared::annotation::{
-    AnnotationEvent, AnnotationEventKey, AnnotatorAnswer, DocumentDisplayOrder, ItemNo, PersonId,
+    ClientAnnotationEvent, AnnotationEventKey, AnnotatorAnswer, DocumentDisplayOrder, ItemNo, PersonId,
 };
 use shared::api::annotation::{
     CreateTaskRequest, EventOutcome, EventReceipt, ExportTaskRequest, GetAgreementRequest,
@@ -396,13 +396,13 @@ examples! {
     ListOwnEventsRequest => ListOwnEventsRequest { task: TASK };
     SubmitEventsRequest => SubmitEventsRequest {
         task: TASK,
-        events: vec![AnnotationEvent {
+        events: vec![ClientAnnotationEvent {
             key: event_key(),
             created_ms: TIME_MS,
             action: AnnotationAction::Decided(AnnotationDecision {
                 item: ITEM,
                 answer: AnnotatorAnswer::First,
-                comment: AnswerRemarks::default(),
+                comment: RatingTagsAndNote::default(),
                 display_order: DocumentDisplayOrder::Swapped,
                 duration_ms: 4_000,
                 replaces: Vec::new(),

@@ -5,7 +5,7 @@
 //! server would write.
 
 use shared::annotation::assignment::ItemLease;
-use shared::annotation::{AnnotationLogEntry, ItemNo, PersonId};
+use shared::annotation::{ReceivedAnnotationEvent, ItemNo, PersonId};
 use shared::api::annotation::TaskId;
 use sqlx::AssertSqlSafe;
 
@@ -17,7 +17,7 @@ use crate::store::{Database, places};
 #[derive(Debug, Default)]
 pub(crate) struct AnnotationWriteBatch {
     /// Events with their positions in the logs of their tasks.
-    pub events: Vec<(TaskId, usize, AnnotationLogEntry)>,
+    pub events: Vec<(TaskId, usize, ReceivedAnnotationEvent)>,
     /// Leases, at most one for each task, item and person.
     pub leases: Vec<(TaskId, ItemLease)>,
     /// The current time in milliseconds since 1970. Leases that expired before are deleted.
@@ -35,11 +35,11 @@ row! {
 
 impl Database {
     /// Returns the events of a task from a position on, in the order of arrival.
-    pub(crate) async fn annotation_events(
+    pub(crate) async fn annotation_events_from_position(
         &self,
         task: TaskId,
         from: usize,
-    ) -> Result<Vec<AnnotationLogEntry>, Error> {
+    ) -> Result<Vec<ReceivedAnnotationEvent>, Error> {
         let rows: Vec<EventRow> = sqlx::query_as(
             "SELECT seq, person, at_ms, event FROM review_event
              WHERE task = $1 AND seq >= $2 ORDER BY seq",
@@ -53,7 +53,7 @@ impl Database {
             if at != row.seq {
                 return Err(damaged(task, format!("event {at} is not there")));
             }
-            Ok(AnnotationLogEntry {
+            Ok(ReceivedAnnotationEvent {
                 person: PersonId(row.person as u32),
                 received_ms: row.at_ms as u64,
                 event: parsed(task, || format!("event {at}"), &row.event)?,
@@ -63,7 +63,7 @@ impl Database {
     }
 
     /// Returns the leases of a task, including expired ones.
-    pub(crate) async fn annotation_leases(&self, task: TaskId) -> Result<Vec<ItemLease>, Error> {
+    pub(crate) async fn annotation_leases_including_expired(&self, task: TaskId) -> Result<Vec<ItemLease>, Error> {
         let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
             "SELECT item, person, until_ms FROM review_lease
              WHERE task = $1 ORDER BY item, person",

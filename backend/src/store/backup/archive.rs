@@ -36,7 +36,7 @@ pub(super) struct ArchiveWriter<W: Write> {
 }
 
 impl<W: Write> ArchiveWriter<W> {
-    pub(super) fn new(out: W) -> ArchiveWriter<W> {
+    pub(super) fn from_writer(out: W) -> ArchiveWriter<W> {
         ArchiveWriter {
             tar: tar::Builder::new(GzEncoder::new(out, Compression::fast())),
             sums: String::new(),
@@ -71,7 +71,7 @@ impl<W: Write> ArchiveWriter<W> {
     }
 
     /// Writes the checksums and finishes the file.
-    pub(super) fn finish(mut self) -> io::Result<W> {
+    pub(super) fn write_checksums_and_finish(mut self) -> io::Result<W> {
         let sums = std::mem::take(&mut self.sums);
         self.add_member(SUMS, sums.len() as u64, sums.as_bytes())?;
         self.tar.into_inner()?.finish()

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 const MAX_DEPTH: usize = 8;
 
 /// Calls `take` for every file with its name below the data folder, its length and the open file.
-pub(super) fn for_each_backup_file(
+pub(super) fn for_each_data_folder_file(
     root: &Path,
     mut take: impl FnMut(&str, u64, File) -> io::Result<()>,
 ) -> io::Result<()> {

@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, Transaction};
 
 use super::archive::damaged_backup_error;
 use super::tables::BackupColumnType::{self, Bytes, Integer, Real, Text};
-use super::tables::{BackupTableSchema, archive_member_name};
+use super::tables::{BackupTableSchema, table_archive_member_name};
 use crate::error::Error;
 use crate::store::{Database, places};
 
@@ -129,7 +129,7 @@ impl BackupTableLoader<'_> {
 
     /// Returns the error for a line. Line 0 has the names of the columns.
     fn wrong(&self, line: u64, reason: &str) -> Error {
-        let member = archive_member_name(self.table.name);
+        let member = table_archive_member_name(self.table.name);
         damaged_backup_error(
             self.backup,
             &format!("{member}, line {}: {reason}", line + 1),

@@ -268,7 +268,7 @@ impl fmt::Display for BackedUpRows {
 }
 
 /// Returns the name of the archive member of a table.
-pub(super) fn archive_member_name(table: &str) -> String {
+pub(super) fn table_archive_member_name(table: &str) -> String {
     format!("database/{table}.jsonl")
 }
 

@@ -40,14 +40,14 @@ async fn fill(place: &TestFolder) {
     done.id = "1".repeat(32);
     done.title = "Ein Fluß, \"quoted\"\n".to_owned();
     for it in [&job(4), &done] {
-        store.add_job(it).await.unwrap();
+        store.add_job_with_batches(it).await.unwrap();
         let scores = [score(0, 0.1 + 0.2), score(1, -1e-300)];
         store.commit_batch_scores(&it.id, 0, &scores).await.unwrap();
     }
     store.mark_job_running(&done.id).await.unwrap();
     let rest = [score(2, -0.0), score(3, 5.0)];
     store.commit_batch_scores(&done.id, 1, &rest).await.unwrap();
-    store.finish_job(&done.id, None).await.unwrap();
+    store.finish_job_and_delete_texts(&done.id, None).await.unwrap();
     store.replace_operator_token().await.unwrap();
     fill_people(&store).await;
     sqlx::query("INSERT INTO studies VALUES ('s', 'S', '2026-11-20', 'a', 'b', 3, 1, 7)")
@@ -72,7 +72,7 @@ async fn fill_people(store: &Database) {
             name: name.to_owned(),
             password_hash: Some("$argon2id$".to_owned()),
         };
-        let token = SecretToken::from_text(&made.token);
+        let token = SecretToken::from_unchecked_text(&made.token);
         store
             .accept_invitation(&token, &joining, 2_000)
             .await
@@ -144,7 +144,7 @@ async fn a_backup_of_either_database_is_restored_into_either() {
             let store = to.store().await;
             let mut next = job(2);
             next.id = "2".repeat(32);
-            store.add_job(&next).await.unwrap();
+            store.add_job_with_batches(&next).await.unwrap();
             let ids: Vec<String> = store
                 .list_jobs()
                 .await
@@ -167,7 +167,7 @@ async fn a_backup_of_either_database_is_restored_into_either() {
                 name: "Eve".to_owned(),
                 password_hash: None,
             };
-            let session = store.add_named_operator(&joining, 3_000).await.unwrap();
+            let session = store.add_named_operator_with_session(&joining, 3_000).await.unwrap();
             let session = store
                 .validate_and_extend_session(&session, 3_000)
                 .await
@@ -188,7 +188,7 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
                 [3,\"early\",\"A job\",\"f\",\"queued\",100,1,1,\"AAAAAAAAAAA=\",\"2026\"]\n";
     let rankers = "[\"fingerprint\",\"spec\",\"label\",\"detail\",\"kind\"]\n\
                    [\"f\",\"tiny:bi\",\"Tiny\",\"\",\"neural\"]\n";
-    let mut out = ArchiveWriter::new(File::create(&path).unwrap());
+    let mut out = ArchiveWriter::from_writer(File::create(&path).unwrap());
     out.add_member(HEAD, head.len() as u64, head.as_bytes())
         .unwrap();
     for table in &TABLES {
@@ -202,15 +202,15 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
             // Tables of later layouts.
             _ => continue,
         };
-        let name = tables::archive_member_name(table.name);
+        let name = tables::table_archive_member_name(table.name);
         out.add_member(&name, text.len() as u64, text.as_bytes())
             .unwrap();
     }
-    out.finish().unwrap();
+    out.write_checksums_and_finish().unwrap();
     for place in TestFolder::each().map(empty) {
         restored(&place, &path).await.unwrap();
         let store = place.store().await;
-        assert_eq!(store.job_input("early").await.unwrap().pairs, [(0, 0)]);
+        assert_eq!(store.job_without_documents("early").await.unwrap().pairs, [(0, 0)]);
         assert_eq!(store.job_stability_check("early").await.unwrap(), None);
     }
 }
@@ -229,7 +229,7 @@ async fn a_backup_is_restored_only_where_nothing_is() {
         "{error}"
     );
     if let Some(place) = TestFolder::postgres().map(empty) {
-        place.store().await.add_job(&job(2)).await.unwrap();
+        place.store().await.add_job_with_batches(&job(2)).await.unwrap();
         let error = restored(&place, &backup).await.unwrap_err().to_string();
         assert!(error.contains("holds something already"), "{error}");
         assert_eq!(place.store().await.list_jobs().await.unwrap().len(), 1);
@@ -515,7 +515,7 @@ fn a_study_that_is_made_again_meanwhile_is_copied_as_it_was_or_as_it_is() {
         });
         for _ in 0..50 {
             let mut found = BTreeMap::new();
-            files::for_each_backup_file(&place.folder.root, |name, n_bytes, file| {
+            files::for_each_data_folder_file(&place.folder.root, |name, n_bytes, file| {
                 let mut text = String::new();
                 file.take(n_bytes).read_to_string(&mut text)?;
                 found.insert(name.to_owned(), text);
@@ -535,7 +535,7 @@ fn a_study_that_is_made_again_meanwhile_is_copied_as_it_was_or_as_it_is() {
 
 /// Returns a backup with a file, see [`crate::mutated_input`].
 pub(crate) fn archives() -> Vec<Vec<u8>> {
-    let mut writer = archive::ArchiveWriter::new(Vec::new());
+    let mut writer = archive::ArchiveWriter::from_writer(Vec::new());
     for (name, bytes) in [
         (HEAD, "{}"),
         ("files/studies/s/study.json", "{\"format\": 1}"),
@@ -543,7 +543,7 @@ pub(crate) fn archives() -> Vec<Vec<u8>> {
         let n_bytes = bytes.len() as u64;
         writer.add_member(name, n_bytes, bytes.as_bytes()).unwrap();
     }
-    vec![writer.finish().unwrap()]
+    vec![writer.write_checksums_and_finish().unwrap()]
 }
 
 /// Returns whether a backup can be unpacked.

@@ -162,7 +162,7 @@ impl Database {
             });
         }
         if joining.password_hash.is_some() {
-            self.end_sessions_in_transaction(&mut transaction, person, None)
+            self.end_sessions_except_in_transaction(&mut transaction, person, None)
                 .await?;
         }
         let session = self
@@ -173,7 +173,7 @@ impl Database {
     }
 
     /// Adds a named operator, for an operator without a name, and starts a session.
-    pub(crate) async fn add_named_operator(
+    pub(crate) async fn add_named_operator_with_session(
         &self,
         joining: &JoiningPersonDetails,
         now_ms: i64,

@@ -200,12 +200,12 @@ impl Database {
         but: Option<&SecretToken>,
     ) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
-        self.end_sessions_in_transaction(&mut transaction, person, but)
+        self.end_sessions_except_in_transaction(&mut transaction, person, but)
             .await?;
         transaction.commit().await.map_err(|it| self.failed(it))
     }
 
-    pub(super) async fn end_sessions_in_transaction(
+    pub(super) async fn end_sessions_except_in_transaction(
         &self,
         transaction: &mut Transaction<'static, Any>,
         person: PersonId,

@@ -20,7 +20,7 @@ use shared::study::Study;
 
 use super::mapped_columns;
 use crate::error::Error;
-use crate::store::instances::{self, InstanceFileMetadata, QueryAndDocumentIds};
+use crate::store::instances::{self, InstanceFileMetadata, CollectionExternalIds};
 use crate::store::scores::StudyScoreColumns;
 use crate::store::{DataFolder, OWNER_ALONE, checksum, write_atomically_with_mode};
 
@@ -66,7 +66,7 @@ struct MappedColumnsFile {
 /// Writes a study to its folder in the data folder, and removes the folder again if the first write
 /// of a study fails.
 pub(crate) fn save_study_files(data: &DataFolder, study: &Study) -> Result<(), Error> {
-    let folder = data.study_path(&study.definition.name)?;
+    let folder = data.study_folder(&study.definition.name)?;
     fs::create_dir_all(&folder).map_err(Error::io_error_converter(&folder, WAY_OUT))?;
     let saved = save_in(&folder, study);
     if saved.is_err() && !folder.join(HEAD).exists() {
@@ -101,12 +101,12 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         instances::write_instance_file(
             path,
             &mined,
-            &external_ids(study),
+            &collection_external_ids(study),
             &instance_file_metadata(study),
         )
     })?;
     let columns = put("instances", "columns", &|path| {
-        mapped_columns::write_document_columns(path, &study.instances)
+        mapped_columns::write_raw_document_columns(path, &study.instances)
     })?;
     let scores = put("scores", "parquet", &|path| {
         StudyScoreColumns::from_study(study).write_parquet_file(path)
@@ -160,7 +160,7 @@ fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
 
 /// Loads a study. All files that it reads are verified.
 pub(crate) fn load_study_files(data: &DataFolder, name: &str) -> Result<Study, Error> {
-    let folder = data.study_path(name)?;
+    let folder = data.study_folder(name)?;
     let damaged = |reason: String| Error::CorruptData {
         what: format!("study {name}"),
         reason,
@@ -180,7 +180,7 @@ pub(crate) fn load_study_files(data: &DataFolder, name: &str) -> Result<Study, E
     }
     let mapped = columns.and_then(|it| {
         let path = folder.join(&it.file);
-        let mapped = mapped_columns::map_document_columns(&path, files.get(&it.file)?, it.heads);
+        let mapped = mapped_columns::open_memory_mapped_instances(&path, files.get(&it.file)?, it.heads);
         if mapped.is_none() {
             tracing::warn!(
                 "{} cannot be used, so the instances are read from {instances}; `axioscope study \
@@ -211,7 +211,7 @@ pub(crate) fn load_study_files(data: &DataFolder, name: &str) -> Result<Study, E
         &folder.join(scores),
     )?;
     for (at, ranker) in rankers.into_iter().enumerate() {
-        let (values, truncated) = columns.scores_of_ranker(at as u32, study.pairs.len());
+        let (values, truncated) = columns.ranker_scores_and_truncated_pairs(at as u32, study.pairs.len());
         let mut scores = RankerPairScores::new(ranker, values, &study.pairs)?;
         scores.truncated = truncated;
         let certificate = certificates.get(at).cloned().flatten();
@@ -224,7 +224,7 @@ pub(crate) fn load_study_files(data: &DataFolder, name: &str) -> Result<Study, E
 /// Verifies every file of a study, including those that [`load_study_files`] does not read. Returns
 /// the number of files with a checksum, 0 for a study of an earlier version.
 pub(crate) fn verify_study_files(data: &DataFolder, name: &str) -> Result<usize, Error> {
-    let folder = data.study_path(name)?;
+    let folder = data.study_folder(name)?;
     let files = read_head(&folder, name)?.files;
     for file in files.keys() {
         open(&folder, &files, file)?;
@@ -259,7 +259,7 @@ fn open(folder: &Path, files: &BTreeMap<String, String>, name: &str) -> Result<F
 
 /// Reads the instances of a study from the Parquet file.
 fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
-    let (mined, origin) = instances::read_instance_file(path, &external_ids(study))?;
+    let (mined, origin) = instances::read_instance_file(path, &collection_external_ids(study))?;
     let damaged = |reason: &str| Error::CorruptData {
         what: format!("study {}", study.definition.name),
         reason: reason.to_owned(),
@@ -284,8 +284,8 @@ fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
     Ok(numbered.collect())
 }
 
-pub(crate) fn external_ids(study: &Study) -> QueryAndDocumentIds<'_> {
-    QueryAndDocumentIds {
+pub(crate) fn collection_external_ids(study: &Study) -> CollectionExternalIds<'_> {
+    CollectionExternalIds {
         queries: study.queries.iter().map(|it| it.id.as_str()).collect(),
         docs: study.docs.iter().map(|it| it.id.as_str()).collect(),
     }
@@ -339,7 +339,7 @@ mod tests {
                           seed = 42\n";
         let definition = StudyDefinition::from_toml("study.toml", definition).unwrap();
         let mut collection = crate::demo::embedded_demo_collection().unwrap();
-        definition.remove_unused_queries(&mut collection);
+        definition.remove_unused_collection_queries(&mut collection);
         let inputs = StudyInputs {
             rankers: vec!["bm25".parse().unwrap(), "ql".parse().unwrap()],
             definition,
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn a_flipped_bit_is_named_or_changes_nothing() {
         let (_home, data, study) = stored();
-        let folder = data.study_path("small").unwrap();
+        let folder = data.study_folder("small").unwrap();
         assert_eq!(load_study_files(&data, "small").unwrap(), study);
         assert_eq!(verify_study_files(&data, "small").unwrap(), 5);
         assert_eq!(names(&folder).len(), 5);
@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn a_study_that_is_saved_again_has_only_its_own_files() {
         let (_home, data, mut study) = stored();
-        let folder = data.study_path("small").unwrap();
+        let folder = data.study_folder("small").unwrap();
         let before = names(&folder);
         save_study_files(&data, &study).unwrap();
         assert_eq!(names(&folder), before);
@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn a_study_of_an_earlier_version_has_no_checksums_and_is_read() {
         let (_home, data, study) = stored();
-        let head = data.study_path("small").unwrap().join(HEAD);
+        let head = data.study_folder("small").unwrap().join(HEAD);
         let json = fs::read_to_string(&head).unwrap();
         let from = json.find("\"study\":").unwrap();
         let to = json.rfind(",\"files\":").unwrap();

@@ -34,7 +34,7 @@ pub(crate) fn load_late_interaction_analyses(
     data: &DataFolder,
     study: &str,
 ) -> Result<Vec<LateInteractionAnalysis>, Error> {
-    let folder = data.study_path(study)?;
+    let folder = data.study_folder(study)?;
     let mut all = Vec::new();
     for entry in fs::read_dir(&folder).map_err(Error::io_error_converter(&folder, WAY_OUT))? {
         let path = entry
@@ -59,6 +59,6 @@ pub(crate) fn load_late_interaction_analyses(
 fn place(data: &DataFolder, study: &str, fingerprint: &str) -> Result<PathBuf, Error> {
     let short: String = fingerprint.chars().take(16).collect();
     Ok(data
-        .study_path(study)?
+        .study_folder(study)?
         .join(format!("{PREFIX}{short}.json")))
 }

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::store::{checksum, write_atomically};
 
 /// Writes the document columns of all instances to one file, as little-endian 32-bit integers.
-pub(super) fn write_document_columns(path: &Path, instances: &[Instances]) -> Result<(), Error> {
+pub(super) fn write_raw_document_columns(path: &Path, instances: &[Instances]) -> Result<(), Error> {
     write_atomically(path, super::files::WAY_OUT, |file| {
         let mut out = BufWriter::new(file);
         for it in instances {
@@ -34,7 +34,7 @@ pub(super) fn write_document_columns(path: &Path, instances: &[Instances]) -> Re
 
 /// Opens the columns of the instances. Returns `None` if the SHA-256 of the file is not `hash`, or
 /// if this machine cannot map the file.
-pub(super) fn map_document_columns(
+pub(super) fn open_memory_mapped_instances(
     path: &Path,
     hash: &str,
     heads: Vec<InstancesHeader>,
@@ -127,10 +127,10 @@ mod tests {
         let all = [pairs, none, triples];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("columns");
-        write_document_columns(&path, &all).unwrap();
+        write_raw_document_columns(&path, &all).unwrap();
         let hash = checksum::file_checksum(&path).unwrap();
         let heads = || all.iter().map(Instances::header).collect();
-        let found = map_document_columns(&path, &hash, heads()).unwrap();
+        let found = open_memory_mapped_instances(&path, &hash, heads()).unwrap();
         assert_eq!(found, all);
         let mut bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), (6 + 9) * size_of::<StudyDocNo>());
@@ -145,8 +145,8 @@ mod tests {
         assert_eq!(found, all);
         bytes[0] ^= 1;
         std::fs::write(&path, bytes).unwrap();
-        assert!(map_document_columns(&path, &hash, heads()).is_none());
+        assert!(open_memory_mapped_instances(&path, &hash, heads()).is_none());
         std::fs::write(&path, b"").unwrap();
-        assert!(map_document_columns(&path, &hash, heads()).is_none());
+        assert!(open_memory_mapped_instances(&path, &hash, heads()).is_none());
     }
 }

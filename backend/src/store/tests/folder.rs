@@ -1,12 +1,12 @@
 //! Tests of the data folder: its parts, its lock and its files.
 
 use super::*;
-use crate::store::scores::RankerScoreColumns;
+use crate::store::scores::RankerScoresByTextHash;
 
 #[test]
 fn parts_of_a_folder_have_their_places() {
     let place = TestFolder::sqlite();
-    let collection = place.folder.collection_path("demo").unwrap();
+    let collection = place.folder.collection_folder("demo").unwrap();
     assert!(collection.ends_with("collections/demo"));
 }
 
@@ -16,7 +16,7 @@ fn a_name_that_leads_elsewhere_is_no_name() {
     let folder = DataFolder::open(home.path()).unwrap();
     for name in ["..", "../x", "a/b", "", "A", "a\0b"] {
         assert!(
-            matches!(folder.study_path(name), Err(Error::Input(_))),
+            matches!(folder.study_folder(name), Err(Error::Input(_))),
             "{name:?}"
         );
     }
@@ -48,7 +48,7 @@ fn a_file_of_scores_can_be_read_by_others() {
 
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("ranker").join("job.parquet");
-    let columns = RankerScoreColumns {
+    let columns = RankerScoresByTextHash {
         query_hashes: vec!["a1".to_owned(), "a1".to_owned()],
         text_hashes: vec!["b2".to_owned(), "c3".to_owned()],
         scores: vec![0.1 + 0.2, -1e-300],

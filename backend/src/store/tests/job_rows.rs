@@ -37,7 +37,7 @@ async fn a_batch_is_committed_once() {
     for place in TestFolder::each() {
         let store = place.store().await;
         let job = job(4);
-        store.add_job(&job).await.unwrap();
+        store.add_job_with_batches(&job).await.unwrap();
         let batch = store
             .next_unfinished_batch(&job.id, None)
             .await
@@ -68,7 +68,7 @@ async fn a_batch_is_committed_once() {
                 BatchCommitOutcome::AlreadyCommitted
             )
         );
-        assert_eq!(store.job_scores(&job.id).await.unwrap(), scores(0.1));
+        assert_eq!(store.job_scores_so_far(&job.id).await.unwrap(), scores(0.1));
         assert_eq!(store.job(&job.id).await.unwrap().n_scored, 2);
 
         // If one pair has a score already, the whole batch is rolled back.
@@ -100,7 +100,7 @@ async fn a_batch_is_committed_once() {
 async fn of_many_who_commit_a_batch_at_once_one_does() {
     for place in TestFolder::each() {
         let stores = [place.store().await, place.store().await];
-        stores[0].add_job(&job(100)).await.unwrap();
+        stores[0].add_job_with_batches(&job(100)).await.unwrap();
         let commit = |at: usize| {
             let store = stores[at % 2].clone();
             let scores = [0.1, 1e-300, -0.0, f64::MIN_POSITIVE / 2.0];
@@ -125,7 +125,7 @@ async fn of_many_who_commit_a_batch_at_once_one_does() {
         assert_eq!(n_now, 1);
         let id = "0".repeat(32);
         assert_eq!(stores[0].job(&id).await.unwrap().n_scored, 50);
-        let found = stores[1].job_scores(&id).await.unwrap();
+        let found = stores[1].job_scores_so_far(&id).await.unwrap();
         let bits = |it: &PairScore| it.score.to_bits();
         assert_eq!(bits(&found[1]), 1e-300_f64.to_bits());
         assert_eq!(bits(&found[2]), 0.0_f64.to_bits());
@@ -138,7 +138,7 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
     for place in TestFolder::each() {
         let store = place.store().await;
         let job = job(2);
-        store.add_job(&job).await.unwrap();
+        store.add_job_with_batches(&job).await.unwrap();
         let scores = [0, 1].map(|pair| PairScore {
             pair,
             score: f64::from(pair),
@@ -152,20 +152,20 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
             .commit_batch_scores(&job.id, 1, &scores[1..])
             .await
             .unwrap();
-        let columns = store.job_score_columns(&job.id).await.unwrap();
+        let columns = store.job_scores_by_text_hash(&job.id).await.unwrap();
         assert_eq!(columns.scores, [0.0, 1.0]);
         let river = shared::collection::text_hash("river");
         assert_eq!(columns.query_hashes, [river.clone(), river]);
         let certificate = RescoringRecord {
-            environment: ScoringEnvironment::new("cpu", "f32"),
+            environment: ScoringEnvironment::with_unknown_activation("cpu", "f32"),
             rescored: Vec::new(),
         };
-        store.finish_job(&job.id, Some(&certificate)).await.unwrap();
+        store.finish_job_and_delete_texts(&job.id, Some(&certificate)).await.unwrap();
         let state = store.job(&job.id).await.unwrap().state;
         assert_eq!(state, JobState::Queued, "only a running job ends");
         assert_eq!(store.job_stability_check(&job.id).await.unwrap(), None);
         store.mark_job_running(&job.id).await.unwrap();
-        store.finish_job(&job.id, Some(&certificate)).await.unwrap();
+        store.finish_job_and_delete_texts(&job.id, Some(&certificate)).await.unwrap();
         let kept = store.job_stability_check(&job.id).await.unwrap();
         assert_eq!(kept, Some(certificate));
         let n_texts: i64 = sqlx::query_scalar("SELECT count(*) FROM job_texts")
@@ -173,7 +173,7 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
             .await
             .unwrap();
         assert_eq!(n_texts, 0);
-        assert_eq!(store.job_scores(&job.id).await.unwrap(), scores);
+        assert_eq!(store.job_scores_so_far(&job.id).await.unwrap(), scores);
         assert_eq!(
             store.unfinished_job_ids().await.unwrap(),
             Vec::<String>::new()
@@ -186,7 +186,7 @@ async fn a_job_waits_runs_stops_and_goes_on() {
     for place in TestFolder::each() {
         let store = place.store().await;
         let id = "0".repeat(32);
-        store.add_job(&job(2)).await.unwrap();
+        store.add_job_with_batches(&job(2)).await.unwrap();
         let state = async || {
             let job = store.job(&id).await.unwrap();
             (job.state, job.error)
@@ -204,9 +204,9 @@ async fn a_job_waits_runs_stops_and_goes_on() {
         assert_eq!(state().await, (JobState::Canceled, None));
         assert_eq!(store.list_jobs().await.unwrap().len(), 1);
         assert_eq!(
-            store.job_documents(&id, &[1]).await.unwrap(),
+            store.job_documents_at_indices(&id, &[1]).await.unwrap(),
             ["1 rivers and their banks"]
         );
-        assert_eq!(store.job_input(&id).await.unwrap().pairs, [(0, 0), (0, 1)]);
+        assert_eq!(store.job_without_documents(&id).await.unwrap().pairs, [(0, 0), (0, 1)]);
     }
 }

@@ -86,7 +86,7 @@ async fn a_database_of_every_released_layout_is_brought_forward() {
             let early = Database::connect(&place.database).await.unwrap();
             early.migrate(layout).await.unwrap();
             // Tables that exist in every layout.
-            early.add_job(&job(4)).await.unwrap();
+            early.add_job_with_batches(&job(4)).await.unwrap();
             early.replace_operator_token().await.unwrap();
             early.close().await;
 

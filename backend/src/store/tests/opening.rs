@@ -6,7 +6,7 @@ use super::*;
 async fn a_database_is_made_with_its_tables_and_found_again() {
     for place in TestFolder::each() {
         let store = place.store().await;
-        store.add_job(&job(4)).await.unwrap();
+        store.add_job_with_batches(&job(4)).await.unwrap();
         store.close().await;
         let store = place.store().await;
         let job = store.job(&"0".repeat(32)).await.unwrap();
@@ -49,7 +49,7 @@ async fn an_empty_database_beside_studies_is_refused() {
     place.store().await.close().await;
     assert!(fs::metadata(&file).unwrap().len() > 0);
 
-    let study = place.folder.study_path("s").unwrap();
+    let study = place.folder.study_folder("s").unwrap();
     fs::create_dir_all(&study).unwrap();
     fs::write(study.join("study.json"), "{}").unwrap();
     place.store().await.close().await;
@@ -83,7 +83,7 @@ async fn a_database_is_for_its_owner_alone() {
         files.map(|it| mode(&it)).collect::<Vec<_>>()
     };
     let store = place.store().await;
-    store.add_job(&job(4)).await.unwrap();
+    store.add_job_with_batches(&job(4)).await.unwrap();
     // Including the files that SQLite creates.
     assert_eq!(modes(), [0o600; 3]);
     store.close().await;
@@ -118,11 +118,11 @@ async fn a_full_disk_leaves_no_half_of_a_job() {
         .unwrap();
     let sql = format!("PRAGMA max_page_count = {}", n_pages + 4);
     tell(&store, sql.leak()).await;
-    let error = store.add_job(&job(2_000)).await.unwrap_err();
+    let error = store.add_job_with_batches(&job(2_000)).await.unwrap_err();
     assert!(matches!(error, Error::DiskFull { .. }), "{error}");
     assert!(error.to_string().contains("make room"), "{error}");
     assert_eq!(store.list_jobs().await.unwrap(), []);
-    store.add_job(&job(2)).await.unwrap();
+    store.add_job_with_batches(&job(2)).await.unwrap();
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn a_database_that_cannot_be_written_says_so() {
     let place = TestFolder::sqlite();
     let store = place.store().await;
     tell(&store, "PRAGMA query_only = 1").await;
-    let error = store.add_job(&job(2)).await.unwrap_err();
+    let error = store.add_job_with_batches(&job(2)).await.unwrap_err();
     assert!(matches!(error, Error::DatabaseReadOnly { .. }), "{error}");
     assert!(error.to_string().contains("axioscope.db"), "{error}");
 
@@ -193,7 +193,7 @@ async fn what_a_server_refuses_is_said_with_the_way_out_and_without_the_password
     }
     let mut nul = job(2);
     nul.texts[1] = "a\0b".to_owned();
-    let error = store.add_job(&nul).await.unwrap_err();
+    let error = store.add_job_with_batches(&nul).await.unwrap_err();
     assert!(matches!(error, Error::Input(_)), "{error}");
     assert!(error.to_string().contains("NUL"), "{error}");
     assert_eq!(store.list_jobs().await.unwrap(), []);

@@ -10,7 +10,7 @@ fn kept(byte: u8, task: u32) -> QueuedEvent {
         position: u64::from(byte),
         person: PersonId(1),
         task: TaskId(task),
-        event: AnnotationEvent {
+        event: ClientAnnotationEvent {
             key,
             created_ms: 0,
             action: AnnotationAction::Undone { of: key },
@@ -49,7 +49,7 @@ fn server(error_type: &str) -> RequestError {
 }
 
 fn places(batch: &EventBatch) -> Vec<u8> {
-    let first = |it: &AnnotationEvent| u8::from_str_radix(&it.key.to_string()[..2], 16).unwrap();
+    let first = |it: &ClientAnnotationEvent| u8::from_str_radix(&it.key.to_string()[..2], 16).unwrap();
     batch.events.iter().map(first).collect()
 }
 
@@ -133,7 +133,7 @@ fn an_answer_that_comes_late_is_heard_all_the_same() {
     // An event that was delivered before is not counted again.
     assert_eq!(
         line.handle_reply(again.number, &both),
-        DeliveryFollowUp::default()
+        BatchDeliveryResult::default()
     );
     assert_eq!(line.n_events_saved(), 2);
     assert_eq!(line.handle_failure(again.number, &server("storage")), None);
@@ -148,7 +148,7 @@ fn a_batch_that_is_refused_as_a_whole_is_sent_one_by_one() {
     let then = line
         .handle_failure(batch.number, &server("unknown"))
         .unwrap();
-    assert_eq!(then, DeliveryFollowUp::default());
+    assert_eq!(then, BatchDeliveryResult::default());
     let one = line.next_batch().unwrap();
     assert_eq!(places(&one), [1]);
     let then = line.handle_failure(one.number, &server("unknown")).unwrap();

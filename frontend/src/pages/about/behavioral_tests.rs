@@ -10,7 +10,7 @@ use shared::text::Analyzer;
 use crate::api;
 use crate::widgets::resource_view::RequestErrorMessage;
 use crate::widgets::section::Section;
-use crate::widgets::text_diff::{DiffLabelStyle, TextDiffView, diff_words, summarize_text_changes};
+use crate::widgets::text_diff::{DiffLabelWording, TextDiffView, diff_words, summarize_text_changes};
 
 const QUERY: &str = "harbour light";
 
@@ -166,7 +166,7 @@ fn Example(
         Some(pieces) => view! {
             <div>
                 <span class="unseen">
-                    {summarize_text_changes(&pieces, DiffLabelStyle::Edited)} ": "
+                    {summarize_text_changes(&pieces, DiffLabelWording::Edited)} ": "
                 </span>
                 <TextDiffView pieces/>
             </div>

@@ -8,8 +8,8 @@ use shared::study::playground::{
 };
 use shared::verdict::Verdict;
 
-use crate::pages::playground::input::{PlaygroundInput, extra_example_document};
-use crate::pages::playground::preconditions::{PreconditionLabelNames, PreconditionList};
+use crate::pages::playground::input::{PlaygroundInput, extra_collection_document_for_example};
+use crate::pages::playground::preconditions::{DocumentAndTermNames, PreconditionList};
 use crate::pages::playground::share_link;
 use crate::pages::playground::verdict_chip::RankerVerdictChip;
 use crate::routes::PageRoute;
@@ -94,7 +94,7 @@ fn ExampleView(
         })
     });
     let texts = texts.collect_view();
-    let also = extra_example_document(probe).map(|it| {
+    let also = extra_collection_document_for_example(probe).map(|it| {
         view! {
             <dt>"also in the collection"</dt>
             <dd class="note">
@@ -102,7 +102,7 @@ fn ExampleView(
             </dd>
         }
     });
-    let names = PreconditionLabelNames {
+    let names = DocumentAndTermNames {
         documents: (1..=order.len()).map(|it| format!("d{it}")).collect(),
         terms: answer
             .terms

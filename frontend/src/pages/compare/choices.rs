@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::compare::{ComparedQuerySubset, RankerComparison};
+use shared::compare::{QueryRelevanceRequirement, RankerComparison};
 use shared::text::Stopwords;
 
 use crate::pages::compare_address::ComparePageState;
@@ -12,17 +12,17 @@ use crate::widgets::form::SelectField;
 
 /// Renders the form above the figures.
 #[component]
-pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+pub(super) fn ComparisonOptionsForm(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let counted = [
         (
-            ComparedQuerySubset::WithRelevant,
+            QueryRelevanceRequirement::WithRelevant,
             "with a relevant document",
         ),
         (
-            ComparedQuerySubset::WithRetrievedRelevant,
+            QueryRelevanceRequirement::WithRetrievedRelevant,
             "with a relevant candidate",
         ),
-        (ComparedQuerySubset::All, "all that both rankers rank"),
+        (QueryRelevanceRequirement::All, "all that both rankers rank"),
     ];
     let now = found.options.subset;
     let counted_options = counted.iter().enumerate().map(|(at, &(it, said))| {
@@ -31,7 +31,7 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     let counted_options = counted_options.collect_view();
     let count = move |at: String| {
         let found = at.parse().ok().and_then(|at: usize| counted.get(at));
-        let wanted = found.map_or(ComparedQuerySubset::WithRelevant, |it| it.0);
+        let wanted = found.map_or(QueryRelevanceRequirement::WithRelevant, |it| it.0);
         scene.update(|it| {
             it.comparison.subset = wanted;
             it.page = 0;

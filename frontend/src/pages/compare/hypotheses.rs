@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use shared::compare::RankerComparison;
 use shared::compare::hypotheses::{HypothesisOutcome, HypothesisResult};
 use shared::report::comparison::{
-    describe_hypothesis_statistic, hypothesis_outcome_label, hypothesis_sentence,
+    describe_hypothesis_statistic, hypothesis_outcome_label, hypothesis_statement,
     published_hypothesis_result,
 };
 use shared::report::{self, format};
@@ -19,7 +19,7 @@ use crate::widgets::section::Section;
 
 /// Renders a row for each hypothesis.
 #[component]
-pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+pub(super) fn HypothesisResultsSection(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = found.rankers.clone().map(|it| it.label);
     let rows = found.hypotheses.iter().map(|it| {
         view! { <HypothesisRow finding=it.clone() names=names.clone()/> }
@@ -49,7 +49,7 @@ pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) 
 #[component]
 fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView {
     let names = names.each_ref().map(String::as_str);
-    let said = hypothesis_sentence(finding.hypothesis, names);
+    let said = hypothesis_statement(finding.hypothesis, names);
     let class = match finding.outcome {
         HypothesisOutcome::Supported => "verdict quiet ok",
         HypothesisOutcome::NotSupported => "verdict quiet bad",

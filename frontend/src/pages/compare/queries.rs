@@ -25,7 +25,7 @@ use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// Renders the section with the queries.
 #[component]
-pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+pub(super) fn ComparedQueriesSection(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
     let asking = found.options.clone();
     let listing = Memo::new(move |_| scene.view.get().listing());
@@ -207,7 +207,7 @@ fn QueryTable(
 fn QueryTableRow(row: QueryWithMetrics, scene: ComparePageState) -> impl IntoView {
     let values = row.metrics;
     let id = row.query_id.clone();
-    let href = move || scene.href(|it| it.query = Some(id.clone()));
+    let href = move || scene.href_after_change(|it| it.query = Some(id.clone()));
     let current =
         move || (scene.view.get().query.as_ref() == Some(&row.query_id)).then_some("true");
     let rr = values.rr.map_or([None; 2], |it| it.map(Some));

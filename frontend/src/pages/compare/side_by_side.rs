@@ -19,7 +19,7 @@ use crate::widgets::section::Section;
 
 /// Renders the query in the address, or the sample queries of the comparison.
 #[component]
-pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+pub(super) fn QueryRankingsSideBySide(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
     let asking = found.options.clone();
     let query = Memo::new(move |_| scene.view.get().query);
@@ -73,7 +73,7 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
     };
     let back = move || {
         query.get().map(|_| {
-            let href = scene.href(|it| it.query = None);
+            let href = scene.href_after_change(|it| it.query = None);
             view! { <a class="btn" href=href data-noscroll="">"Back to the example queries"</a> }
         })
     };

@@ -9,18 +9,18 @@ use shared::text::linguistics::LinguisticUnit;
 use crate::number_format::format_count_with_noun;
 use crate::widgets::section::Section;
 use crate::widgets::text_diff::{
-    DiffLabelStyle, TextDiffLegend, TextDiffView, diff_words, summarize_text_changes,
+    DiffLabelWording, TextDiffLegend, TextDiffView, diff_words, summarize_text_changes,
 };
 
 /// Renders the sections about the edits, for documents that are nearly the same.
 #[component]
-pub(super) fn Edits(
+pub(super) fn DocumentDifferencesSection(
     /// The instance.
     shown: InstanceDetails,
 ) -> impl IntoView {
     let (title, wording) = match shown.probe {
-        Probe::Manipulation(_) => ("What was edited", DiffLabelStyle::Edited),
-        Probe::Transfer(_) => ("How the documents differ", DiffLabelStyle::SideBySide),
+        Probe::Manipulation(_) => ("What was edited", DiffLabelWording::Edited),
+        Probe::Transfer(_) => ("How the documents differ", DiffLabelWording::SideBySide),
         _ => return ().into_any(),
     };
     let [after, before] = shown.docs.as_slice() else {

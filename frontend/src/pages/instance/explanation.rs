@@ -9,7 +9,7 @@ use crate::widgets::term_contributions::{claim_margin, format_signed_score};
 use crate::widgets::verdict::sample_effect_label;
 
 /// Returns the sentence that states how the documents differ and what follows from it.
-pub(super) fn instance_sentence(shown: &InstanceDetails) -> String {
+pub(super) fn difference_and_expectation_sentence(shown: &InstanceDetails) -> String {
     match shown.probe.is_axiom() {
         true => format!(
             "{}, so {}.",
@@ -244,12 +244,12 @@ fn distances(shown: &InstanceDetails) -> Option<(i64, i64)> {
 
 /// Returns the sentence about the verdict of a ranker, with the term that contributes most if it is
 /// known.
-pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerInstanceVerdict) -> String {
+pub(super) fn ranker_verdict_sentence(shown: &InstanceDetails, said: &RankerInstanceVerdict) -> String {
     let name = &said.ranker.label;
     let Some(verdict) = said.verdict else {
         return format!("{name} did not score all documents.");
     };
-    let by = format::format_score(verdict.margin.abs(), margin_digits(said));
+    let by = format::format_score(verdict.margin.abs(), score_digits_for_margin(said));
     if !shown.probe.is_axiom() {
         let first = match (shown.claim.kind(), verdict.margin) {
             (_, 0.0) => format!("{name} gives both the same score"),
@@ -315,13 +315,13 @@ fn deciding_term_sentence(
         format!(
             "“{}” contributes most to the difference: {}.",
             most.1,
-            format_signed_score(most.0, margin_digits(said))
+            format_signed_score(most.0, score_digits_for_margin(said))
         )
     })
 }
 
 /// Returns the number of digits for a ranker's scores, with more of them if its margin is small.
-pub(super) fn margin_digits(said: &RankerInstanceVerdict) -> u8 {
+pub(super) fn score_digits_for_margin(said: &RankerInstanceVerdict) -> u8 {
     let highest = said
         .scores
         .iter()
@@ -414,11 +414,11 @@ mod tests {
     #[test]
     fn a_claim_says_what_tells_the_texts_apart() {
         let said = [
-            instance_sentence(&shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80])),
-            instance_sentence(&shown(Axiom::Mtdc, [[2, 1], [1, 2]], [80, 80])),
-            instance_sentence(&shown(Axiom::Lnc1, [[2, 1], [2, 1]], [80, 81])),
-            instance_sentence(&shown(Axiom::Lnc2, [[6, 3], [2, 1]], [90, 30])),
-            instance_sentence(&shown(Axiom::Tp, [[1, 1], [1, 1]], [1, 12])),
+            difference_and_expectation_sentence(&shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80])),
+            difference_and_expectation_sentence(&shown(Axiom::Mtdc, [[2, 1], [1, 2]], [80, 80])),
+            difference_and_expectation_sentence(&shown(Axiom::Lnc1, [[2, 1], [2, 1]], [80, 81])),
+            difference_and_expectation_sentence(&shown(Axiom::Lnc2, [[6, 3], [2, 1]], [90, 30])),
+            difference_and_expectation_sentence(&shown(Axiom::Tp, [[1, 1], [1, 1]], [1, 12])),
         ];
         assert_eq!(
             said,
@@ -437,12 +437,12 @@ mod tests {
         let of = |slug: &str| shown(slug.parse::<Probe>().unwrap(), [[1, 1], [1, 1]], [9, 9]);
         let manipulated = of("case-fold");
         assert_eq!(
-            instance_sentence(&manipulated),
+            difference_and_expectation_sentence(&manipulated),
             "Document 1 is an edited copy of document 2: all letters become lower case. Positive: the ranker prefers the edited document."
         );
         let pair = of("transfer:fluency");
         assert_eq!(
-            instance_sentence(&pair),
+            difference_and_expectation_sentence(&pair),
             "Documents 1 and 2 are a pair from the transfer set fluency. Positive: the ranker prefers document 1."
         );
         let by = |margin: f64, outcome| {
@@ -450,7 +450,7 @@ mod tests {
             let ranker = bm25();
             let (scores, truncated) = (vec![Some(18.32), Some(18.30)], vec![false; 2]);
             let typical_margin = None;
-            ranker_sentence(
+            ranker_verdict_sentence(
                 &manipulated,
                 &RankerInstanceVerdict {
                     ranker,
@@ -482,7 +482,7 @@ mod tests {
         let shown = shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80]);
         let by = |margin: f64, outcome| {
             let verdict = Some(Verdict { outcome, margin });
-            ranker_sentence(
+            ranker_verdict_sentence(
                 &shown,
                 &RankerInstanceVerdict {
                     ranker: bm25(),

@@ -90,7 +90,7 @@ impl InstanceNeighbors {
             (Some(ClaimOutcome::Violated), false) => "negative sample",
             (Some(ClaimOutcome::Tied), false) => "neutral sample",
             (Some(ClaimOutcome::Satisfied), false) => "positive sample",
-            (None, _) => instance_noun(probe),
+            (None, _) => instance_or_sample_noun(probe),
         };
         format!(
             "{what} {} of {}",
@@ -101,15 +101,15 @@ impl InstanceNeighbors {
 }
 
 /// Returns the noun for an instance of the probe: an instance or a sample.
-pub(super) fn instance_noun(probe: Probe) -> &'static str {
+pub(super) fn instance_or_sample_noun(probe: Probe) -> &'static str {
     match probe.is_axiom() {
         true => "instance",
         false => "sample",
     }
 }
 
-/// Like [`instance_noun`], with its article.
-pub(super) fn instance_noun_with_article(probe: Probe) -> &'static str {
+/// Like [`instance_or_sample_noun`], with its article.
+pub(super) fn instance_or_sample_with_article(probe: Probe) -> &'static str {
     match probe.is_axiom() {
         true => "an instance",
         false => "a sample",

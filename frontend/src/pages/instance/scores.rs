@@ -5,14 +5,14 @@ use shared::probe::Probe;
 use shared::report::{self, ReportTable, TableColumn, TableColumnKind, TableValue, format};
 use shared::study::instance_details::{InstanceDetails, RankerInstanceVerdict};
 
-use super::explanation::margin_digits;
+use super::explanation::score_digits_for_margin;
 use crate::widgets::download;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::section::Section;
 use crate::widgets::term_contributions::{
     DifferenceBar, bar_direction_labels, format_signed_score,
 };
-use crate::widgets::verdict::{VerdictChip, verdict_or_effect_label};
+use crate::widgets::verdict::{VerdictChip, outcome_label_for_probe};
 
 /// Renders the section with the scores.
 #[component]
@@ -74,7 +74,7 @@ pub(super) fn RankerScores(
 
 #[component]
 fn RankerScoreRow(probe: Probe, said: RankerInstanceVerdict) -> impl IntoView {
-    let digits = margin_digits(&said);
+    let digits = score_digits_for_margin(&said);
     let scores = said
         .scores
         .iter()
@@ -147,7 +147,7 @@ fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
     columns.push(TableColumn::new(last, TableColumnKind::Text));
     columns.push(TableColumn::new("median margin", TableColumnKind::Number));
     let rows = shown.verdicts.iter().map(|it| {
-        let digits = margin_digits(it);
+        let digits = score_digits_for_margin(it);
         let score = |value: Option<f64>| {
             value.map_or(TableValue::Missing, |value| TableValue::Score {
                 value,
@@ -166,7 +166,7 @@ fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
         row.push(score(it.verdict.map(|it| it.margin)));
         let outcome = it.verdict.map(|it| it.outcome);
         row.push(TableValue::Text(
-            verdict_or_effect_label(shown.probe, outcome).to_owned(),
+            outcome_label_for_probe(shown.probe, outcome).to_owned(),
         ));
         row.push(score(it.typical_margin));
         row

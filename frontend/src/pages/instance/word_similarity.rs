@@ -9,7 +9,7 @@ use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// Renders the section, for axioms that use word vectors.
 #[component]
-pub(super) fn SimilarWords(
+pub(super) fn QuerySimilarWordsSection(
     /// The instance.
     shown: InstanceDetails,
 ) -> impl IntoView {

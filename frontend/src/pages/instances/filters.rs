@@ -13,11 +13,11 @@ use super::super::study::address::{InstanceListView, parse_sort, sort_parameter}
 use crate::debounce::DebounceTimer;
 use crate::widgets::form::RadioButton;
 use crate::widgets::heatmap::HeatMapPosition;
-use crate::widgets::verdict::verdict_or_effect_label;
+use crate::widgets::verdict::outcome_label_for_probe;
 
 /// Renders the filters of an instance list: outcome, query, margin and sort order.
 #[component]
-pub(super) fn Filters(
+pub(super) fn InstanceListFilters(
     /// The axiom or behavioral test.
     probe: Probe,
     /// The view in the address.
@@ -172,7 +172,7 @@ fn outcome_count_text(
     outcome: Option<ClaimOutcome>,
 ) -> String {
     let word = match outcome {
-        Some(outcome) => verdict_or_effect_label(probe, Some(outcome)),
+        Some(outcome) => outcome_label_for_probe(probe, Some(outcome)),
         None => "all",
     };
     let Some(tally) = cell.map(|it| it.tally) else {

@@ -15,7 +15,7 @@ const PAGE: u64 = 200;
 
 /// The list that is shown: study, probe, ranker and view.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct InstanceListQuery {
+pub(super) struct InstanceListKey {
     pub(super) study: String,
     pub(super) probe: Probe,
     pub(super) ranker: String,
@@ -34,7 +34,7 @@ enum RowPage {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InstanceListSummary {
     /// The query that the summary belongs to.
-    pub(super) query: InstanceListQuery,
+    pub(super) query: InstanceListKey,
     pub(super) n_instances: u64,
     pub(super) histogram: MarginHistogram,
 }
@@ -50,7 +50,7 @@ pub(super) enum InstanceRow {
 /// The rows of an instance list, fetched a page at a time.
 #[derive(Clone, Copy)]
 pub(super) struct InstanceRows {
-    asked: Memo<InstanceListQuery>,
+    asked: Memo<InstanceListKey>,
     pages: RwSignal<BTreeMap<u64, RowPage>>,
     /// The summary from the latest first page; it stays while a new one is fetched.
     pub(super) summary: RwSignal<Option<InstanceListSummary>>,
@@ -60,7 +60,7 @@ pub(super) struct InstanceRows {
 
 impl InstanceRows {
     /// Creates the rows of a query, and fetches the first page whenever the query changes.
-    pub(super) fn new(asked: Memo<InstanceListQuery>) -> InstanceRows {
+    pub(super) fn fetch_on_change(asked: Memo<InstanceListKey>) -> InstanceRows {
         let rows = InstanceRows {
             asked,
             pages: RwSignal::new(BTreeMap::new()),
@@ -69,20 +69,20 @@ impl InstanceRows {
         };
         Effect::new(move |_| {
             asked.track();
-            rows.reload();
+            rows.discard_and_refetch();
         });
         rows
     }
 
     /// Discards all pages and fetches the first one.
-    pub(super) fn reload(self) {
+    pub(super) fn discard_and_refetch(self) {
         self.pages.set(BTreeMap::new());
         self.error.set(None);
         self.fetch_page(0);
     }
 
     /// Returns whether the summary belongs to another query than the current one.
-    pub(super) fn is_stale(self) -> bool {
+    pub(super) fn is_summary_stale(self) -> bool {
         self.summary
             .with(|it| it.as_ref().is_none_or(|it| it.query != self.asked.get()))
     }
@@ -135,7 +135,7 @@ impl InstanceRows {
     fn store_page(
         self,
         page: u64,
-        asked: InstanceListQuery,
+        asked: InstanceListKey,
         answer: Result<shared::study::instance_list::InstancePage, api::RequestError>,
     ) {
         let found = match answer {

@@ -5,7 +5,7 @@ use shared::api::people::{
     AccessRole, MIN_PASSWORD_LENGTH, Person, SetPasswordRequest, SignOutRequest,
 };
 
-use super::forms::{FormSubmitState, SubmitErrorMessage, check_password_length};
+use super::forms::{FormSubmitState, SubmitErrorMessage, check_optional_password_length};
 use super::role_description;
 use crate::api;
 use crate::outbox::{self, OutboxSummary, RejectedEventsPanel};
@@ -120,7 +120,7 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
     let enter = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let new = password.get_untracked();
-        if let Err(reason) = check_password_length(&new) {
+        if let Err(reason) = check_optional_password_length(&new) {
             return stand.set(FormSubmitState::Invalid(reason));
         }
         let request = SetPasswordRequest {

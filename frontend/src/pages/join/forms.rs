@@ -61,7 +61,7 @@ pub(super) fn JoinForm(
             false => normalize_person_name(&typed.get_untracked()).map_err(|it| it.to_string()),
         };
         let checked = checked.and_then(|name| {
-            check_password_length(&password)?;
+            check_optional_password_length(&password)?;
             Ok(name)
         });
         let name = match checked {
@@ -172,7 +172,7 @@ async fn finish_sign_in(
 }
 
 /// Accepts an empty password, but not a short one.
-pub(super) fn check_password_length(password: &str) -> Result<(), String> {
+pub(super) fn check_optional_password_length(password: &str) -> Result<(), String> {
     let n = password.chars().count();
     if n == 0 || n >= MIN_PASSWORD_LENGTH {
         return Ok(());
@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn a_password_is_long_or_none() {
-        assert_eq!(check_password_length(""), Ok(()));
-        assert!(check_password_length("123456789").is_err());
-        assert_eq!(check_password_length("ääääääääää"), Ok(()));
+        assert_eq!(check_optional_password_length(""), Ok(()));
+        assert!(check_optional_password_length("123456789").is_err());
+        assert_eq!(check_optional_password_length("ääääääääää"), Ok(()));
     }
 }

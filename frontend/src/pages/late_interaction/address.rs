@@ -23,7 +23,7 @@ pub(super) type LateInteractionPageState = StudyPageState<LateInteractionView>;
 impl LateInteractionPageState {
     /// Returns the address of the documents of a query.
     pub(super) fn query_href(self, query: usize) -> String {
-        self.href(|it| {
+        self.href_after_change(|it| {
             it.query = Some(query);
             it.doc_id = None;
         })

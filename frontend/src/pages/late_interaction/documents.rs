@@ -148,7 +148,7 @@ fn TopDocumentList(
     let instances = move || {
         let ways = lists.with(|lists| {
             let each = lists.probes.iter();
-            each.map(|&it| (it.name(), lists.href(it, &text)))
+            each.map(|&it| (it.name(), lists.query_instances_href(it, &text)))
                 .collect::<Vec<_>>()
         });
         let ways = ways.into_iter();
@@ -204,7 +204,7 @@ fn DocumentRow(
         None => view! { <span class="note">"The text is not available."</span> }.into_any(),
         Some(text) => {
             let (own, to) = (id.clone(), id.clone());
-            let href = move || scene.href(|it| it.doc_id = Some(to.clone()));
+            let href = move || scene.href_after_change(|it| it.doc_id = Some(to.clone()));
             let current = move || doc.with(|it| (it.as_ref() == Some(&own)).then_some("true"));
             view! {
                 <a href=href data-noscroll="" aria-current=current>{preview_text(&text)}</a>

@@ -32,7 +32,7 @@ impl InstanceListLinks {
     }
 
     /// Returns the address of the instances of a query.
-    pub(super) fn href(&self, probe: Probe, query: &str) -> String {
+    pub(super) fn query_instances_href(&self, probe: Probe, query: &str) -> String {
         let view = InstanceListView {
             query: query.to_owned(),
             ..InstanceListView::default()

@@ -11,7 +11,7 @@ use crate::widgets::section::Section;
 
 /// Renders all plots; the selected term is marked in each.
 #[component]
-pub(super) fn Plots(
+pub(super) fn LateInteractionPlots(
     found: StoredValue<LateInteractionAnalysis>,
     /// The statistics of each token.
     pieces: ReportTable,
@@ -35,7 +35,7 @@ pub(super) fn Plots(
         LabeledScatterPlot::spectral_ratio_by_idf,
     ]
     .map(|of| found.with_value(of));
-    let before = found.with_value(LabeledScatterPlot::base_spectral_ratio_by_idf);
+    let before = found.with_value(LabeledScatterPlot::pretrained_spectral_ratio_by_idf);
     let spectra = match &before {
         None => ratio.format_correlation(),
         Some(before) => format!(

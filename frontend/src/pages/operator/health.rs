@@ -17,7 +17,7 @@ const PAUSE_MS: u64 = 5_500;
 /// Renders the section with the health check.
 #[component]
 pub(super) fn HealthCheckSection(shelf: ServerModelsState) -> impl IntoView {
-    let loaded = shelf.loaded_model_specs();
+    let loaded = shelf.loaded_model_specs_signal();
     let check = HealthCheck {
         found: RwSignal::new(None),
         loaded,

@@ -111,7 +111,7 @@ impl ServerModelsState {
     }
 
     /// Returns a signal with the specifications of the loaded models.
-    pub(super) fn loaded_model_specs(self) -> Memo<Vec<String>> {
+    pub(super) fn loaded_model_specs_signal(self) -> Memo<Vec<String>> {
         Memo::new(move |_| {
             let loaded = |it: &&ModelStatus| matches!(it.state, ModelState::Loaded(_));
             let models = self.models.read();

@@ -16,7 +16,7 @@ pub(super) fn ModelListSection(shelf: ServerModelsState) -> impl IntoView {
         let models = shelf.models.read();
         models.iter().map(|it| it.spec.clone()).collect::<Vec<_>>()
     });
-    let loaded = shelf.loaded_model_specs();
+    let loaded = shelf.loaded_model_specs_signal();
     let note = move || {
         let n_models = specs.with(Vec::len);
         (n_models > 0).then(|| format!("{} of {n_models} loaded", loaded.with(Vec::len)))

@@ -7,7 +7,7 @@ use shared::study::playground::{PlaygroundAxiomResult, PlaygroundResult};
 use shared::verdict::Verdict;
 
 use super::input::PlaygroundInput;
-use super::preconditions::{PreconditionLabelNames, PreconditionList};
+use super::preconditions::{DocumentAndTermNames, PreconditionList};
 use super::settings::AxiomVariantSwitch;
 use super::state::{NAMES, NeuralRankerWithScores, PlaygroundEvaluationState, PlaygroundState};
 use super::verdict_chip::RankerVerdictChip;
@@ -132,7 +132,7 @@ enum AxiomStatus {
     /// The preconditions of the axiom were measured.
     Measured {
         applied: PlaygroundAxiomResult,
-        names: PreconditionLabelNames,
+        names: DocumentAndTermNames,
         /// The name and verdict of each ranker, lexical rankers first.
         said: Vec<(String, Option<Verdict>)>,
     },
@@ -156,7 +156,7 @@ fn axiom_state(
         };
     };
     let texts = applied.claim.docs().into_iter();
-    let names = PreconditionLabelNames {
+    let names = DocumentAndTermNames {
         documents: texts.map(|it| NAMES[it as usize].to_owned()).collect(),
         terms: answer
             .terms

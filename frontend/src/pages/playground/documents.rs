@@ -12,7 +12,7 @@ use super::state::{NAMES, PlaygroundState};
 use super::text_history::TextUndoHistory;
 use crate::number_format;
 use crate::widgets::text_diff::{
-    DiffLabelStyle, TextDiffSegment, TextDiffView, WordChange, diff_words, summarize_text_changes,
+    DiffLabelWording, TextDiffSegment, TextDiffView, WordChange, diff_words, summarize_text_changes,
 };
 
 /// Renders the fields of the page.
@@ -28,7 +28,7 @@ pub(super) fn QueryAndDocumentFields(
             .unwrap_or_default();
         desk.query.with(|now| shift_highlights(&before, now))
     });
-    let n_texts = desk.n_documents();
+    let n_texts = desk.n_documents_memo();
     let places = move || 0..n_texts.get();
     let three = move || n_texts.get() == 3;
     view! {
@@ -38,7 +38,7 @@ pub(super) fn QueryAndDocumentFields(
             class="typed query"
             value=desk.query
             marked
-            terms=Signal::derive(move || desk.query_terms())
+            terms=Signal::derive(move || desk.query_term_infos())
             placeholder="Type a query"
             on_text=Callback::new(move |text: String| desk.query.set(one_line(&text)))
             on_undo=Callback::new(|_| UndoOwner::Browser)
@@ -191,7 +191,7 @@ fn DocumentField(
                 class="typed text"
                 value=now
                 marked
-                terms=Signal::derive(move || desk.query_terms())
+                terms=Signal::derive(move || desk.query_term_infos())
                 placeholder="Type or paste a document"
                 on_text=typed
                 on_undo=undo
@@ -226,7 +226,7 @@ fn document_summary(n_terms: u32, gap: Option<u32>) -> String {
 /// Renders the buttons that add, remove and swap documents.
 #[component]
 fn DocumentButtons(desk: PlaygroundState, at: usize) -> impl IntoView {
-    let n_texts = desk.n_documents();
+    let n_texts = desk.n_documents_memo();
     let swap = move |_| desk.documents.update(|it| it.swap(at - 1, at));
     let add = move |_| {
         desk.documents
@@ -295,7 +295,7 @@ fn ChangesSinceOpened(desk: PlaygroundState, at: usize) -> impl IntoView {
         }
         TextChange::Words(pieces) => view! {
             <details class="changed">
-                <summary>{summarize_text_changes(&pieces, DiffLabelStyle::Edited)}</summary>
+                <summary>{summarize_text_changes(&pieces, DiffLabelWording::Edited)}</summary>
                 <TextDiffView pieces/>
             </details>
         }
@@ -342,7 +342,7 @@ mod tests {
                 TextChange::Nothing => "blank".to_owned(),
                 TextChange::Most => "most".to_owned(),
                 TextChange::Words(pieces) => {
-                    summarize_text_changes(&pieces, DiffLabelStyle::Edited)
+                    summarize_text_changes(&pieces, DiffLabelWording::Edited)
                 }
             }
         };

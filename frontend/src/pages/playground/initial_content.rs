@@ -10,41 +10,41 @@ use crate::api::RequestError;
 use crate::location::PageLocation;
 
 /// Where the initial content comes from: the address itself, or an instance that has to be fetched.
-pub(super) enum InitialContentSource {
+pub(super) enum LocalOrRemoteContent {
     /// The content is complete or empty and needs no request.
     Local(Option<SourceInstance>),
     /// The documents of the instance have to be fetched.
     Remote(SourceInstance),
 }
 
-impl InitialContentSource {
+impl LocalOrRemoteContent {
     pub(super) fn source_instance(&self) -> Option<SourceInstance> {
         match self {
-            InitialContentSource::Local(origin) => origin.clone(),
-            InitialContentSource::Remote(origin) => Some(origin.clone()),
+            LocalOrRemoteContent::Local(origin) => origin.clone(),
+            LocalOrRemoteContent::Remote(origin) => Some(origin.clone()),
         }
     }
 }
 
 /// Returns the initial content of the page.
-pub(super) fn initial_playground_content() -> (PlaygroundInput, InitialContentSource) {
+pub(super) fn initial_playground_content() -> (PlaygroundInput, LocalOrRemoteContent) {
     let address = PageLocation::of_calling_page();
     let origin = SourceInstance::from_address_parameters(|key| address.query_parameter(key));
     let fragment = address.hash.get_untracked();
     let sheet = parse_input(&fragment)
         .or_else(|| PlaygroundInput::from_link_parameters(|key| address.query_parameter(key)));
     match (sheet, origin) {
-        (Some(sheet), origin) => (sheet, InitialContentSource::Local(origin)),
+        (Some(sheet), origin) => (sheet, LocalOrRemoteContent::Local(origin)),
         (None, Some(origin)) => (
             PlaygroundInput::empty(),
-            InitialContentSource::Remote(origin),
+            LocalOrRemoteContent::Remote(origin),
         ),
-        (None, None) => (PlaygroundInput::empty(), InitialContentSource::Local(None)),
+        (None, None) => (PlaygroundInput::empty(), LocalOrRemoteContent::Local(None)),
     }
 }
 
 fn parse_input(fragment: &str) -> Option<PlaygroundInput> {
-    let words = share_link::parse_address_fragment(fragment);
+    let words = share_link::parse_fragment_parameters(fragment);
     PlaygroundInput::from_link_parameters(|key| {
         words.iter().find(|it| it.0 == key).map(|it| it.1.clone())
     })
@@ -54,18 +54,18 @@ fn parse_input(fragment: &str) -> Option<PlaygroundInput> {
 pub(super) type InstanceFetchState = RwSignal<Option<Result<(), RequestError>>>;
 
 /// Fetches the instance in the address, and follows later changes of the address.
-pub(super) fn load_instance_from_address(
+pub(super) fn fetch_instance_and_follow_address(
     desk: PlaygroundState,
-    opening: InitialContentSource,
+    opening: LocalOrRemoteContent,
 ) -> InstanceFetchState {
     let opened = RwSignal::new(Some(Ok(())));
-    if let InitialContentSource::Remote(origin) = opening {
+    if let LocalOrRemoteContent::Remote(origin) = opening {
         opened.set(None);
         leptos::task::spawn_local(async move {
             let found = origin.fetch_as_input().await;
             let result = found.map(|sheet| {
                 if desk.query.try_get_untracked().is_some() {
-                    desk.replace_content(sheet);
+                    desk.set_current_input(sheet);
                 }
             });
             let _ = opened.try_set(Some(result));
@@ -123,7 +123,7 @@ pub(super) fn RestorePreviousButton(
     let back = move |_| {
         if let Some((_, sheet)) = desk.previous.get_untracked() {
             desk.previous.set(None);
-            desk.replace_content(sheet);
+            desk.set_current_input(sheet);
         }
     };
     let said = move || {

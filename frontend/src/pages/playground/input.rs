@@ -12,7 +12,7 @@ use shared::study::playground::PlaygroundRequest;
 use crate::old_addresses::{PLAYGROUND, with_old_names};
 use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::axiom_fields::{
-    default_length_tolerance, parse_further_axioms, parse_length_tolerance,
+    default_length_tolerance, parse_further_unselected_axioms, parse_length_tolerance,
 };
 use crate::widgets::form::{self, FormFieldId, parse_integer_at_least};
 
@@ -58,7 +58,7 @@ pub(crate) struct PlaygroundSettings {
 
 /// A field that can hold an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PlaygroundField {
+pub(crate) enum PlaygroundSettingsField {
     Analyzer,
     Delta,
     MinTerms,
@@ -69,24 +69,24 @@ pub(crate) enum PlaygroundField {
     Mu,
 }
 
-impl FormFieldId for PlaygroundField {
+impl FormFieldId for PlaygroundSettingsField {
     fn id(self) -> String {
         let id = match self {
-            PlaygroundField::Analyzer => "wrong-analyzer",
-            PlaygroundField::Delta => "wrong-delta",
-            PlaygroundField::MinTerms => "wrong-min-terms",
-            PlaygroundField::Further => "wrong-further",
-            PlaygroundField::K1 => "wrong-k1",
-            PlaygroundField::B => "wrong-b",
-            PlaygroundField::Idf => "wrong-idf",
-            PlaygroundField::Mu => "wrong-mu",
+            PlaygroundSettingsField::Analyzer => "wrong-analyzer",
+            PlaygroundSettingsField::Delta => "wrong-delta",
+            PlaygroundSettingsField::MinTerms => "wrong-min-terms",
+            PlaygroundSettingsField::Further => "wrong-further",
+            PlaygroundSettingsField::K1 => "wrong-k1",
+            PlaygroundSettingsField::B => "wrong-b",
+            PlaygroundSettingsField::Idf => "wrong-idf",
+            PlaygroundSettingsField::Mu => "wrong-mu",
         };
         id.to_owned()
     }
 }
 
 /// An error in a field of the page.
-pub(crate) type PlaygroundFieldError = form::FormFieldError<PlaygroundField>;
+pub(crate) type PlaygroundSettingsFieldError = form::FormFieldError<PlaygroundSettingsField>;
 
 impl PlaygroundSettings {
     /// Returns the settings that the page starts with.
@@ -112,33 +112,33 @@ impl PlaygroundSettings {
         &self,
         query: String,
         texts: Vec<String>,
-    ) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
+    ) -> Result<PlaygroundRequest, Vec<PlaygroundSettingsFieldError>> {
         let mut wrong = Vec::new();
         let analyzer = collect_error(
             &mut wrong,
-            PlaygroundField::Analyzer,
+            PlaygroundSettingsField::Analyzer,
             self.analyzer.to_analyzer(None, None),
         );
         let delta = collect_error(
             &mut wrong,
-            PlaygroundField::Delta,
+            PlaygroundSettingsField::Delta,
             parse_length_tolerance(&self.length_tolerance),
         );
         let min_terms = collect_error(
             &mut wrong,
-            PlaygroundField::MinTerms,
+            PlaygroundSettingsField::MinTerms,
             parse_integer_at_least(&self.min_query_terms, 0, ""),
         );
         let further = collect_error(
             &mut wrong,
-            PlaygroundField::Further,
-            parse_further_axioms(&self.further_axioms, &Probe::minable_paper_axioms(true)),
+            PlaygroundSettingsField::Further,
+            parse_further_unselected_axioms(&self.further_axioms, &Probe::minable_paper_axioms(true)),
         );
         let parameters = [
-            (PlaygroundField::K1, "bm25:k1", &self.k1),
-            (PlaygroundField::B, "bm25:b", &self.b),
-            (PlaygroundField::Idf, "bm25:idf", &self.idf),
-            (PlaygroundField::Mu, "ql:mu", &self.mu),
+            (PlaygroundSettingsField::K1, "bm25:k1", &self.k1),
+            (PlaygroundSettingsField::B, "bm25:b", &self.b),
+            (PlaygroundSettingsField::Idf, "bm25:idf", &self.idf),
+            (PlaygroundSettingsField::Mu, "ql:mu", &self.mu),
         ];
         for (field, name, value) in parameters {
             let spec = format!("{name}={}", single_value(value));
@@ -184,7 +184,7 @@ impl PlaygroundSettings {
         let mut words = vec![("study", self.study.clone().unwrap_or_default())];
         words.extend(self.analyzer.to_address_parameters());
         words.extend([
-            ("variant", self.variant.name().to_owned()),
+            ("variant", self.variant.slug().to_owned()),
             ("length_tolerance", self.length_tolerance.clone()),
             ("min_terms", self.min_query_terms.clone()),
             ("further", self.further_axioms.clone()),
@@ -202,7 +202,7 @@ impl PlaygroundSettings {
         let mode = word("variant");
         let mode = AxiomVariant::ALL
             .iter()
-            .find(|it| mode.as_deref() == Some(it.name()))
+            .find(|it| mode.as_deref() == Some(it.slug()))
             .copied();
         PlaygroundSettings {
             study: word("study").filter(|it| !it.is_empty()),
@@ -237,7 +237,7 @@ impl PlaygroundInput {
         let mut example = probe.description().example.iter().map(|&it| it.to_owned());
         let query = example.next().unwrap_or_default();
         let mut texts: Vec<String> = example.collect();
-        if let Some(more) = extra_example_document(probe) {
+        if let Some(more) = extra_collection_document_for_example(probe) {
             texts.push(more.to_owned());
         }
         PlaygroundInput {
@@ -258,7 +258,7 @@ impl PlaygroundInput {
     /// Returns the request for this input, with the analyzer of the settings, or all errors.
     pub(crate) fn to_playground_request(
         &self,
-    ) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
+    ) -> Result<PlaygroundRequest, Vec<PlaygroundSettingsFieldError>> {
         self.settings
             .parse(self.query.clone(), self.documents.clone())
     }
@@ -306,7 +306,7 @@ impl PlaygroundInput {
 }
 
 /// Returns a document that the example of an axiom needs in its collection, if any.
-pub(crate) fn extra_example_document(probe: Probe) -> Option<&'static str> {
+pub(crate) fn extra_collection_document_for_example(probe: Probe) -> Option<&'static str> {
     match probe {
         // `valley` must be the more common of the two terms.
         Probe::Axiom(Axiom::Mtdc) => Some("valley"),
@@ -322,12 +322,12 @@ pub(crate) fn extra_example_document(probe: Probe) -> Option<&'static str> {
 }
 
 fn collect_error<T>(
-    wrong: &mut Vec<PlaygroundFieldError>,
-    field: PlaygroundField,
+    wrong: &mut Vec<PlaygroundSettingsFieldError>,
+    field: PlaygroundSettingsField,
     found: Result<T, String>,
 ) -> Option<T> {
     found
-        .map_err(|reason| wrong.push(PlaygroundFieldError { field, reason }))
+        .map_err(|reason| wrong.push(PlaygroundSettingsFieldError { field, reason }))
         .ok()
 }
 
@@ -340,7 +340,7 @@ fn single_value(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn refused(change: impl Fn(&mut PlaygroundSettings)) -> Vec<PlaygroundFieldError> {
+    fn refused(change: impl Fn(&mut PlaygroundSettings)) -> Vec<PlaygroundSettingsFieldError> {
         let mut sheet = PlaygroundInput::empty();
         change(&mut sheet.settings);
         sheet.to_playground_request().expect_err("it is wrong")
@@ -398,17 +398,17 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_where_it_stands() {
         let wrong = refused(|it| it.k1 = "-1".to_owned());
-        assert_eq!(wrong[0].field, PlaygroundField::K1);
+        assert_eq!(wrong[0].field, PlaygroundSettingsField::K1);
         assert_eq!(wrong[0].reason, "`-1` is not a number of at least 0");
         let wrong = refused(|it| it.b = "0.5,k1=3".to_owned());
-        assert_eq!(wrong[0].field, PlaygroundField::B);
+        assert_eq!(wrong[0].field, PlaygroundSettingsField::B);
         let wrong = refused(|it| {
             it.length_tolerance = "-3".to_owned();
             it.mu = "0".to_owned();
         });
         assert_eq!(
             wrong.iter().map(|it| it.field).collect::<Vec<_>>(),
-            [PlaygroundField::Delta, PlaygroundField::Mu]
+            [PlaygroundSettingsField::Delta, PlaygroundSettingsField::Mu]
         );
         assert_eq!(
             wrong[0].reason,

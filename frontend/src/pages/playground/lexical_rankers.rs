@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::input::PlaygroundField;
+use super::input::PlaygroundSettingsField;
 use super::state::PlaygroundState;
-use super::term_scores::TermScoreRows;
+use super::term_scores::TermScoreTable;
 use crate::widgets::form::{FormNumberField, FormStringSelect};
 use crate::widgets::section::Section;
 
@@ -18,15 +18,15 @@ pub(super) fn LexicalRankersSection(
     let table = move |place: usize| {
         let answer = desk.evaluation_result()?;
         let contributions = answer.contributions.get(place)?.clone();
-        Some(view! { <TermScoreRows contributions terms=answer.terms.clone()/> })
+        Some(view! { <TermScoreTable contributions terms=answer.terms.clone()/> })
     };
     let idf = vec![("lucene", "lucene"), ("rsj", "rsj")];
     view! {
         <Section id="rankers" name="Scores">
             <div class="parameters" role="group" aria-label="Parameters of BM25">
                 <b>"BM25"</b>
-                <FormNumberField form field=PlaygroundField::K1 label="k1" text=|it| &mut it.k1/>
-                <FormNumberField form field=PlaygroundField::B label="b" text=|it| &mut it.b/>
+                <FormNumberField form field=PlaygroundSettingsField::K1 label="k1" text=|it| &mut it.k1/>
+                <FormNumberField form field=PlaygroundSettingsField::B label="b" text=|it| &mut it.b/>
                 <FormStringSelect form label="idf" options=idf text=|it| &mut it.idf/>
             </div>
             {move || table(0)}
@@ -34,7 +34,7 @@ pub(super) fn LexicalRankersSection(
                 <b>"QL"</b>
                 <FormNumberField
                     form
-                    field=PlaygroundField::Mu
+                    field=PlaygroundSettingsField::Mu
                     label="μ, terms"
                     text=|it| &mut it.mu
                 />

@@ -10,7 +10,7 @@ use super::state::{ManipulatedDocument, NAMES, PlaygroundState};
 use super::term_scores::digits_to_distinguish_scores;
 use crate::widgets::section::Section;
 use crate::widgets::term_contributions::format_signed_score;
-use crate::widgets::text_diff::{DiffLabelStyle, TextDiffView, diff_words, summarize_text_changes};
+use crate::widgets::text_diff::{DiffLabelWording, TextDiffView, diff_words, summarize_text_changes};
 use crate::widgets::verdict::sample_effect_label;
 
 /// Renders the section as long as neither the original nor the derived document is changed.
@@ -39,7 +39,7 @@ pub(super) fn ManipulationEffectSection(
         let changed = pieces.map(|pieces| {
             view! {
                 <details class="changed">
-                    <summary>{summarize_text_changes(&pieces, DiffLabelStyle::Edited)}</summary>
+                    <summary>{summarize_text_changes(&pieces, DiffLabelWording::Edited)}</summary>
                     <TextDiffView pieces/>
                 </details>
             }

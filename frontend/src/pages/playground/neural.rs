@@ -7,7 +7,7 @@ use shared::api::{ScoreDocumentsRequest, ServerInfoResponse};
 use shared::score::RankerInfo;
 
 use super::state::{NAMES, NeuralRankerWithScores, PlaygroundState, ScoringRequestState};
-use super::term_scores::{TermScoreScale, digits_to_distinguish_scores, document_column_headings};
+use super::term_scores::{TermScoreScale, digits_to_distinguish_scores, render_document_and_difference_headings};
 use crate::api;
 use crate::debounce::DebounceTimer;
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
@@ -52,7 +52,7 @@ pub(super) fn PlaygroundNeuralRankers(
 #[component]
 fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     update_scores(desk, server);
-    let n_texts = desk.n_documents();
+    let n_texts = desk.n_documents_memo();
     let rows = move || {
         let n_texts = n_texts.get();
         let models = desk.neural_rankers.get();
@@ -61,7 +61,7 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
             .map(|model| view! { <Row model n_texts/> })
             .collect_view()
     };
-    let columns = move || document_column_headings(n_texts.get());
+    let columns = move || render_document_and_difference_headings(n_texts.get());
     let maps = move || desk.neural_rankers.with(|models| token_match_maps(models));
     // The first cross-encoder that has scored the documents.
     let crossed = Memo::new(move |_| {

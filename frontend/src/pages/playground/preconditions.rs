@@ -8,7 +8,7 @@ use crate::widgets::gauge::{PreconditionGauge, describe_missed_bound};
 
 /// The document names and query terms that precondition labels refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PreconditionLabelNames {
+pub(crate) struct DocumentAndTermNames {
     /// The names of the documents, in the order of the claim.
     pub(crate) documents: Vec<String>,
     /// The distinct query terms as written.
@@ -22,7 +22,7 @@ pub(crate) fn PreconditionList(
     /// In the order the axiom checks them.
     premises: Vec<MeasuredPrecondition>,
     /// The names that the labels refer to.
-    names: PreconditionLabelNames,
+    names: DocumentAndTermNames,
 ) -> impl IntoView {
     let rows = rows(&premises)
         .into_iter()
@@ -60,7 +60,7 @@ fn rows(premises: &[MeasuredPrecondition]) -> Vec<PreconditionRow> {
     premises.iter().filter_map(row).collect()
 }
 
-fn row_view(row: &PreconditionRow, names: &PreconditionLabelNames) -> impl IntoView + use<> {
+fn row_view(row: &PreconditionRow, names: &DocumentAndTermNames) -> impl IntoView + use<> {
     let (PreconditionRow::Single(measured) | PreconditionRow::PerTerm(measured, _)) = row;
     let holds = measured.holds();
     let (class, word) = if holds {
@@ -80,7 +80,7 @@ fn row_view(row: &PreconditionRow, names: &PreconditionLabelNames) -> impl IntoV
 }
 
 /// Returns the label of what is measured.
-fn label(row: &PreconditionRow, names: &PreconditionLabelNames) -> String {
+fn label(row: &PreconditionRow, names: &DocumentAndTermNames) -> String {
     let text = |number: u8| match names.documents.get(usize::from(number).wrapping_sub(1)) {
         Some(name) => name.clone(),
         None => format!("document {number}"),
@@ -255,8 +255,8 @@ mod tests {
         assert_eq!([label(&row, &names()), result_text(&row)], expected);
     }
 
-    fn names() -> PreconditionLabelNames {
-        PreconditionLabelNames {
+    fn names() -> DocumentAndTermNames {
+        DocumentAndTermNames {
             documents: vec!["B".to_owned(), "A".to_owned()],
             terms: vec!["glaciers".to_owned()],
         }

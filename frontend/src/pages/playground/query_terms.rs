@@ -28,7 +28,7 @@ pub(super) fn QueryTermSection(
     };
     let unseen = move || {
         let known = desk.settings.with(|it| it.study.is_some());
-        let terms = desk.query_terms();
+        let terms = desk.query_term_infos();
         let unseen: Vec<String> = terms
             .into_iter()
             .filter(|it| it.df == 0)

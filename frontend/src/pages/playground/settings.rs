@@ -6,7 +6,7 @@ use shared::probe::AxiomVariant;
 use shared::study::overview::StudySummary;
 use web_sys::HtmlSelectElement;
 
-use super::input::{PlaygroundField, PlaygroundSettings};
+use super::input::{PlaygroundSettingsField, PlaygroundSettings};
 use super::state::PlaygroundState;
 use crate::api;
 use crate::widgets::analyzer::{
@@ -37,18 +37,18 @@ pub(super) fn PlaygroundSettingsFields(
             <CollectionSelect desk/>
             <AnalyzerFields desk/>
             {number(
-                PlaygroundField::Delta,
+                PlaygroundSettingsField::Delta,
                 LENGTH_TOLERANCE_LABEL,
                 |it| &mut it.length_tolerance,
             )}
             {number(
-                PlaygroundField::MinTerms,
+                PlaygroundSettingsField::MinTerms,
                 MIN_QUERY_TERMS_LABEL,
                 |it| &mut it.min_query_terms,
             )}
             <FormTextField
                 form
-                field=PlaygroundField::Further
+                field=PlaygroundSettingsField::Further
                 label=FURTHER_AXIOMS_LABEL
                 text=|it| &mut it.further_axioms
             />
@@ -137,7 +137,7 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
                 options=stop_list_select_options()
                 text=|it| &mut it.analyzer.stopwords
             />
-            <FieldErrorMessage form field=PlaygroundField::Analyzer/>
+            <FieldErrorMessage form field=PlaygroundSettingsField::Analyzer/>
         }
         .into_any()
     }

@@ -27,7 +27,7 @@ pub(crate) fn to_address_fragment(sheet: &PlaygroundInput) -> String {
 }
 
 /// Parses the parameters of a fragment, as [`to_address_fragment`] writes it.
-pub(super) fn parse_address_fragment(fragment: &str) -> Vec<(String, String)> {
+pub(super) fn parse_fragment_parameters(fragment: &str) -> Vec<(String, String)> {
     let pairs = fragment
         .trim_start_matches('#')
         .split('&')
@@ -40,7 +40,7 @@ pub(super) fn parse_address_fragment(fragment: &str) -> Vec<(String, String)> {
 }
 
 /// Writes the content of the page to the address, unless it is too long.
-pub(super) fn write_content_to_address(desk: PlaygroundState) {
+pub(super) fn sync_address_with_content(desk: PlaygroundState) {
     let later = DebounceTimer::with_delay_ms(PAUSE_MS);
     Effect::new(move |before: Option<()>| {
         let sheet = desk.current_input();

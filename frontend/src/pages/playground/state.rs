@@ -12,7 +12,7 @@ use shared::study::playground::PlaygroundResult;
 use shared::text::Analyzer;
 use shared::verdict::Verdict;
 
-use super::input::{PlaygroundField, PlaygroundFieldError, PlaygroundInput, PlaygroundSettings};
+use super::input::{PlaygroundSettingsField, PlaygroundSettingsFieldError, PlaygroundInput, PlaygroundSettings};
 use super::text_history::TextUndoHistory;
 use crate::api::{self, RequestError};
 use crate::old_addresses::{PLAYGROUND, with_old_names};
@@ -34,7 +34,7 @@ pub(crate) struct PlaygroundState {
     /// The content before something else was opened, and the name of what was opened.
     pub(super) previous: RwSignal<Option<(String, PlaygroundInput)>>,
     /// The statistics of the chosen collection; none if the documents are the collection.
-    pub(super) collection: LocalResource<Option<RequestedCollectionStatistics>>,
+    pub(super) collection: LocalResource<Option<FetchedCollectionStatistics>>,
     pub(super) answer: RwSignal<PlaygroundEvaluationState>,
     /// Neural rankers with their scores.
     pub(super) neural_rankers: RwSignal<Vec<NeuralRankerWithScores>>,
@@ -44,7 +44,7 @@ pub(crate) struct PlaygroundState {
 
 /// A collection whose statistics were requested.
 #[derive(Debug, Clone)]
-pub(super) struct RequestedCollectionStatistics {
+pub(super) struct FetchedCollectionStatistics {
     pub(super) study: String,
     pub(super) stats: Result<Rc<CollectionStatisticsResponse>, RequestError>,
 }
@@ -58,7 +58,7 @@ pub(super) enum PlaygroundEvaluationState {
     Loading,
     Answered(Arc<PlaygroundResult>),
     /// Some fields have errors.
-    Invalid(Vec<PlaygroundFieldError>),
+    Invalid(Vec<PlaygroundSettingsFieldError>),
     /// The input cannot be evaluated, for this reason.
     Rejected(String),
     /// The statistics could not be loaded.
@@ -84,11 +84,11 @@ impl PlaygroundState {
         let kept = (!before.is_blank()).then(|| (what.to_owned(), before));
         self.previous.set(kept);
         self.origin.set(None);
-        self.replace_content(sheet);
+        self.set_current_input(sheet);
     }
 
     /// Replaces the content of the page.
-    pub(super) fn replace_content(self, sheet: PlaygroundInput) {
+    pub(super) fn set_current_input(self, sheet: PlaygroundInput) {
         let texts = sheet.documents.into_iter().map(TextUndoHistory::new);
         batch(|| {
             self.query.set(sheet.query);
@@ -109,7 +109,7 @@ impl PlaygroundState {
     }
 
     /// Returns the distinct query terms; empty if there is no answer.
-    pub(super) fn query_terms(self) -> Vec<QueryTermInfo> {
+    pub(super) fn query_term_infos(self) -> Vec<QueryTermInfo> {
         self.evaluation_result()
             .map(|it| it.terms.clone())
             .unwrap_or_default()
@@ -127,7 +127,7 @@ impl PlaygroundState {
     }
 
     /// Returns the settings with their errors.
-    pub(super) fn settings_form(self) -> FormState<PlaygroundSettings, PlaygroundField> {
+    pub(super) fn settings_form(self) -> FormState<PlaygroundSettings, PlaygroundSettingsField> {
         let wrong = Signal::derive(move || match self.answer.get() {
             PlaygroundEvaluationState::Invalid(wrong) => wrong,
             PlaygroundEvaluationState::Blank
@@ -143,7 +143,7 @@ impl PlaygroundState {
     }
 
     /// Returns the number of documents.
-    pub(super) fn n_documents(self) -> Memo<usize> {
+    pub(super) fn n_documents_memo(self) -> Memo<usize> {
         Memo::new(move |_| self.documents.with(Vec::len))
     }
 }

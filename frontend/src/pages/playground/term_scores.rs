@@ -11,7 +11,7 @@ use crate::widgets::term_contributions::{DifferenceBar, format_signed_score};
 /// Renders a row for each term and for the score. With two documents, a bar shows which of them a
 /// term favors.
 #[component]
-pub(super) fn TermScoreRows(
+pub(super) fn TermScoreTable(
     /// The contributions for one ranker.
     contributions: TermScoreContributions,
     /// The query terms, in the order of the contributions.
@@ -36,7 +36,7 @@ pub(super) fn TermScoreRows(
         }
     });
     let rows = rows.collect_view();
-    let heads = document_column_headings(scores.len());
+    let heads = render_document_and_difference_headings(scores.len());
     view! {
         <table class="scored">
             <caption class="unseen">{ranker.label.clone()} ", contribution of each term"</caption>
@@ -59,7 +59,7 @@ pub(super) fn TermScoreRows(
 
 /// Renders the headings of the documents' columns and, for two documents, of the columns that
 /// compare them.
-pub(super) fn document_column_headings(n_texts: usize) -> impl IntoView + use<> {
+pub(super) fn render_document_and_difference_headings(n_texts: usize) -> impl IntoView + use<> {
     let names = &NAMES[..n_texts.min(NAMES.len())];
     let columns = names
         .iter()

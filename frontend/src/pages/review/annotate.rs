@@ -135,7 +135,7 @@ fn MyProgress(work: AnnotationPageState) -> impl IntoView {
         work.session
             .with(|it| it.unsent_progress_change(&outbox::unsent_events_of_task(work.task_id())))
     });
-    let sent = outbox::last_delivery_progress();
+    let sent = outbox::task_progress_after_last_delivery();
     Effect::new(move |_| {
         if let Some((task, standing)) = sent.get()
             && task == work.task_id()
@@ -205,7 +205,7 @@ fn add_listeners(work: AnnotationPageState, dialogs: AnnotationDialogs) {
             let course = work.session.read_untracked();
             course
                 .displayed_item()
-                .is_some_and(|it| it.feedback.is_none() && !it.replaces_decision())
+                .is_some_and(|it| it.feedback.is_none() && !it.will_replace_decision())
         };
         match key {
             "u" => work.undo_last_action(),
@@ -217,7 +217,7 @@ fn add_listeners(work: AnnotationPageState, dialogs: AnnotationDialogs) {
             "h" => work.toggle_highlights(),
             "m" => work.switch_to_next_reason_rating(),
             "Escape" => item::focus_element(item::ITEM),
-            "Enter" if !item::is_button_focused() => work.continue_to_next_item(),
+            "Enter" if !item::is_interactive_element_focused() => work.continue_to_next_item(),
             other => match item::answer_for_key(other) {
                 Some(answer) => work.decide_displayed_item(answer),
                 None => return KeyPressOutcome::Ignored,
@@ -261,7 +261,7 @@ fn Item(
     let over = question_note(&screen);
     let rankers = content.rankers.clone();
     let choose = Callback::new(move |answer| work.decide_displayed_item(answer));
-    let (before, changes) = (screen.earlier_answer(), screen.replaces_decision());
+    let (before, changes) = (screen.earlier_answer(), screen.will_replace_decision());
     let rankers = (!rankers.is_empty()).then(|| {
         let said = rankers.into_iter().map(|it| {
             let prefers = it.preference.map_or("not scored", |it| {
@@ -346,7 +346,7 @@ fn Item(
 /// Returns the note above the question.
 fn question_note(screen: &DisplayedItem) -> Option<&'static str> {
     match screen.item.assignment.phase {
-        _ if screen.replaces_decision() => {
+        _ if screen.will_replace_decision() => {
             Some("You have already answered this item. A new answer replaces the old one.")
         }
         AssignmentPhase::Training => Some(
@@ -406,7 +406,7 @@ fn NoItem(work: AnnotationPageState) -> impl IntoView {
     let shown = move || {
         let (ended, n_leased) = work
             .session
-            .with(|it| (it.has_no_more_items(), it.n_items_leased_by_others()));
+            .with(|it| (it.server_has_no_more_items(), it.n_items_leased_by_others()));
         if !work.is_task_open() {
             return view! {
                 <h1 id=item::ITEM tabindex="-1">"This task is closed"</h1>

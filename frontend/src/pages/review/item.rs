@@ -305,7 +305,7 @@ pub(super) fn is_dialog_open() -> bool {
 }
 
 /// Returns whether a button or link has the focus, which Enter would activate.
-pub(super) fn is_button_focused() -> bool {
+pub(super) fn is_interactive_element_focused() -> bool {
     let active = document().active_element();
     active.is_some_and(|it| matches!(it.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY" | "INPUT"))
 }

@@ -131,7 +131,7 @@ fn TrialItems(items: Vec<AnnotationTrialItem>, study: String, seed: u64) -> impl
             return KeyPressOutcome::Ignored;
         }
         match key {
-            "Enter" if !item::is_button_focused() => way.advance(),
+            "Enter" if !item::is_interactive_element_focused() => way.advance(),
             "u" => way.undo(),
             "h" => way.marks.update(|it| *it = !*it),
             other => match item::answer_for_key(other) {

@@ -2,7 +2,7 @@
 
 use shared::annotation::task::StudyInstanceRef;
 use shared::probe::{AxiomVariant, Probe};
-use shared::score::slug::{RELEVANCE_SLUG, find_ranker};
+use shared::score::slug::{RELEVANCE_SLUG, parse_ranker_slug_or_position};
 use shared::study::behavioral_tests::{RelevanceSlice, TieThreshold};
 use shared::study::controls::{InstanceSubset, StudyPageControls};
 use shared::study::instance_list::{InstanceListOptions, InstanceSort};
@@ -109,7 +109,7 @@ impl CellAddress {
         let slugs: Vec<String> = overview.rows.iter().map(|it| it.slug.clone()).collect();
         let row = match self.ranker.as_str() {
             RELEVANCE_SLUG => HeatMapCellRow::Relevance,
-            name => HeatMapCellRow::Ranker(find_ranker(&slugs, name).ok()?),
+            name => HeatMapCellRow::Ranker(parse_ranker_slug_or_position(&slugs, name).ok()?),
         };
         Some(HeatMapPosition {
             row,
@@ -382,7 +382,7 @@ pub(crate) fn parse_sort(word: &str) -> InstanceSort {
 pub(crate) fn variant_from_address(get: ParameterLookup<'_>) -> Option<AxiomVariant> {
     let name = get("variant")?;
     let mut variants = AxiomVariant::ALL.iter();
-    variants.find(|it| it.name() == name).copied()
+    variants.find(|it| it.slug() == name).copied()
 }
 
 /// Parses the controls from an address.
@@ -405,7 +405,7 @@ pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyPageContro
 /// Returns the address parameters of the controls.
 pub(crate) fn controls_parameters(dials: &StudyPageControls) -> Vec<QueryParameter> {
     let mut pairs: Vec<QueryParameter> = Vec::new();
-    pairs.extend(dials.variant.map(|it| ("variant", it.name().to_owned())));
+    pairs.extend(dials.variant.map(|it| ("variant", it.slug().to_owned())));
     let tolerance = dials.length_tolerance;
     pairs.extend(tolerance.map(|it| ("length_tolerance", it.to_string())));
     let threshold = dials.tie_threshold;

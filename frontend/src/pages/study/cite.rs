@@ -83,7 +83,7 @@ fn citation(overview: &StudyOverview, address: &str) -> String {
         overview.name,
         overview.instances_hash,
         overview.collection_hash,
-        overview.variant.name(),
+        overview.variant.slug(),
         format::format_date(&overview.created),
         overview.software,
     )
@@ -99,7 +99,7 @@ fn bibtex(overview: &StudyOverview, address: &str) -> String {
         overview.software,
         overview.name,
         overview.instances_hash,
-        overview.variant.name(),
+        overview.variant.slug(),
     )
 }
 

@@ -395,7 +395,7 @@ fn ViolationList(
         view! {
             <figure>
                 <figcaption>
-                    <p class="label">{margin_label(spot.probe)}</p>
+                    <p class="label">{margin_definition(spot.probe)}</p>
                 </figcaption>
                 <FigureView figure=plot::draw_margin_histogram(&histogram)/>
             </figure>
@@ -415,7 +415,7 @@ fn ViolationList(
         };
         let href = view.href(&study, spot.probe, mode, line.number);
         let margin = format_margin(line.margin, digits);
-        let below = documents_text(&line);
+        let below = describe_documents_with_grades(&line);
         view! { <li><a href=href>{line.query} <b>{margin}</b> <span>{below}</span></a></li> }
     });
     let items = items.collect_view();
@@ -443,7 +443,7 @@ pub(crate) fn format_margin(margin: Option<f64>, digits: u8) -> String {
 }
 
 /// Describes the documents of an instance, as in `d12 over d7, grades 2 and 0`.
-pub(crate) fn documents_text(line: &ListedInstance) -> String {
+pub(crate) fn describe_documents_with_grades(line: &ListedInstance) -> String {
     let order = match line.docs.as_slice() {
         [winner, loser] => format!("{winner} over {loser}"),
         texts => texts.join(", then "),
@@ -465,7 +465,7 @@ pub(crate) fn margin_digits(histogram: &MarginHistogram) -> u8 {
 }
 
 /// Returns the definition of the margin of a probe.
-pub(crate) fn margin_label(probe: Probe) -> &'static str {
+pub(crate) fn margin_definition(probe: Probe) -> &'static str {
     match probe {
         Probe::Axiom(Axiom::Tfc2) => "Margin: gain of the first step minus gain of the second",
         Probe::Transfer(it) if it.is_symmetric => "Margin: absolute difference of the scores",

@@ -12,7 +12,7 @@ use crate::widgets::table::ReportTableView;
 
 /// Renders one line with a table behind it; nothing if no ranker has been checked.
 #[component]
-pub(super) fn StabilityCheck(
+pub(super) fn StabilityCheckSummary(
     /// The overview for the current controls.
     overview: Memo<Arc<StudyOverview>>,
 ) -> impl IntoView {
@@ -46,7 +46,7 @@ fn summary(overview: &StudyOverview) -> String {
     format!(
         "Score stability check: rescoring moved scores by at most {} of their range and changed \
          {} of {} verdicts",
-        format::format_magnitude(worst),
+        format::format_in_scientific_notation(worst),
         format::format_count(n_changed),
         format::format_count(n_verdicts)
     )

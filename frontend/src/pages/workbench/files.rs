@@ -38,7 +38,7 @@ pub(super) fn add_and_read_file(bench: WorkbenchState, file: File, kind: Option<
 }
 
 /// Reads again the files that the current worker does not have.
-pub(super) async fn reread_files(bench: WorkbenchState) {
+pub(super) async fn reread_files_for_new_worker(bench: WorkbenchState) {
     let stale: Vec<(File, FileKind)> = bench.files.with_untracked(|files| {
         let known = files
             .iter()

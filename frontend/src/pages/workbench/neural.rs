@@ -193,7 +193,7 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
         sending.set(true);
         leptos::task::spawn_local(async move {
             let title = "Local study".to_owned();
-            let created = transport::create_scoring_job(chosen.get_untracked(), title).await;
+            let created = transport::create_job_for_local_study(chosen.get_untracked(), title).await;
             let _ = sending.try_set(false);
             match created {
                 Ok(job) => {
@@ -353,6 +353,6 @@ async fn merge_scores(ways: NeuralSection, job: &str, of: &str, ranker: &RankerI
             .any(|it| it.fingerprint == ranker.fingerprint)
     });
     if !there {
-        ways.handle_reply(transport::add_job_scores_to_study(job, of).await);
+        ways.handle_reply(transport::add_scores_to_local_study(job, of).await);
     }
 }

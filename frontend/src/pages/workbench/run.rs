@@ -44,7 +44,7 @@ fn start(bench: WorkbenchState) {
             number: 0,
             steps: Vec::new(),
         });
-        files::reread_files(bench).await;
+        files::reread_files_for_new_worker(bench).await;
         let began = js_sys::Date::now();
         let ask = WorkerRequest::CreateStudy {
             definition: Box::new(definition),

@@ -11,7 +11,7 @@ use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::axiom_fields::default_length_tolerance;
 
 pub(crate) use definition::LocalStudyField;
-pub(crate) use files::{LocalStudyFiles, UploadedPairsFile};
+pub(crate) use files::{LocalStudyDefinitionFiles, UploadedPairsFile};
 pub(crate) use rankers::{LexicalRankerKind, LexicalRankerSettings};
 
 /// The value in an address that turns the tokenization audit on.
@@ -88,13 +88,13 @@ impl LocalStudySettings {
         let word = |key: &str, usual: String| query(key).unwrap_or(usual);
         let rankers = query("rankers").map(|it| {
             it.split(';')
-                .filter_map(LexicalRankerSettings::from_ranker_spec)
+                .filter_map(LexicalRankerSettings::parse_ranker_spec)
                 .collect()
         });
         let named = |list: String| {
             let modes = AxiomVariant::ALL.iter().copied();
             modes
-                .filter(|it| list.split(',').any(|word| word == it.name()))
+                .filter(|it| list.split(',').any(|word| word == it.slug()))
                 .collect()
         };
         LocalStudySettings {
@@ -116,7 +116,7 @@ impl LocalStudySettings {
 
     /// Returns the settings that differ from [`LocalStudySettings::default_settings`] as address
     /// parameters.
-    pub(crate) fn to_query_string_pairs(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn to_non_default_query_pairs(&self) -> Vec<(&'static str, String)> {
         let (mine, usual) = (
             self.parameters(),
             LocalStudySettings::default_settings().parameters(),
@@ -132,10 +132,10 @@ impl LocalStudySettings {
         let rankers: Vec<String> = self
             .rankers
             .iter()
-            .map(LexicalRankerSettings::to_ranker_spec)
+            .map(LexicalRankerSettings::to_ranker_spec_string)
             .collect();
         let probes: Vec<_> = self.probes.iter().map(|it| it.slug()).collect();
-        let modes: Vec<&str> = self.variants.iter().map(|it| it.name()).collect();
+        let modes: Vec<&str> = self.variants.iter().map(|it| it.slug()).collect();
         let mut words = Vec::from(self.analyzer.to_address_parameters());
         words.extend([
             ("rankers", rankers.join(";")),
@@ -183,13 +183,13 @@ mod tests {
     #[test]
     fn the_address_gives_the_settings_back() {
         let mut settings = LocalStudySettings::default_settings();
-        assert_eq!(settings.to_query_string_pairs(), []);
+        assert_eq!(settings.to_non_default_query_pairs(), []);
         settings.rankers.push(LexicalRankerSettings::with_defaults(
             LexicalRankerKind::JelinekMercer,
         ));
         settings.length_tolerance = "inf".to_owned();
         settings.probes = vec![Probe::Axiom(Axiom::Tp)];
-        let query = settings.to_query_string_pairs();
+        let query = settings.to_non_default_query_pairs();
         let again = LocalStudySettings::from_query_string(|key| {
             query.iter().find(|it| it.0 == key).map(|it| it.1.clone())
         });

@@ -6,7 +6,7 @@ use shared::api::worker::{
 };
 use web_sys::File;
 
-use super::settings::{LocalStudyFiles, LocalStudySettings, UploadedPairsFile};
+use super::settings::{LocalStudyDefinitionFiles, LocalStudySettings, UploadedPairsFile};
 use crate::api::RequestError;
 
 /// The state of the Workbench page.
@@ -35,14 +35,14 @@ pub(super) struct StudyScoringJob {
 
 impl WorkbenchState {
     /// Returns the files that the study's definition uses.
-    pub(super) fn files_of_study_definition(self) -> LocalStudyFiles {
+    pub(super) fn files_of_study_definition(self) -> LocalStudyDefinitionFiles {
         let of = |part: CollectionPart| {
             self.files.with(|files| {
                 let files = files.iter().filter(|it| it.collection_part() == Some(part));
                 files.map(|it| it.name.clone()).collect::<Vec<String>>()
             })
         };
-        LocalStudyFiles {
+        LocalStudyDefinitionFiles {
             stop_list: self.stop_list.get().map(|it| it.1),
             vocabulary: self.vocabulary.get(),
             vectors: of(CollectionPart::Vectors).pop(),

@@ -183,7 +183,7 @@ fn start(
     };
     leptos::task::spawn_local(async move {
         training.set(TrainingState::Running(0, None));
-        files::reread_files(bench).await;
+        files::reread_files_for_new_worker(bench).await;
         let name = format!("trained-{}d.txt", settings.n_dims);
         let asked = worker::start_worker_task(
             WorkerRequest::TrainVectors { analyzer, settings },

@@ -166,7 +166,7 @@ fn what_others_hold_is_not_given_until_it_runs_out() {
     let late = held[0];
     world.decides(2, late);
     world.decides(1, late);
-    assert_eq!(world.log.decisions_on_item(ItemNo(late)).len(), 2);
+    assert_eq!(world.log.active_decisions_by_person(ItemNo(late)).len(), 2);
     assert!(!world.next(3, 100).contains(&late));
 }
 

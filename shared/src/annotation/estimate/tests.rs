@@ -3,7 +3,7 @@ use super::super::fixture::{self, decision_action, log_entries_of_answers, log_e
 use super::super::judgments::AnnotatorVote;
 use super::super::sample::draw_sample_from_frame;
 use super::super::task::{
-    AnnotationItemRole, MarginOversampling, SamplingDesign, StudyInstanceRef,
+    AnnotationItemRole, OversampledMarginSize, SamplingDesign, StudyInstanceRef,
 };
 use super::super::{AnnotatorAnswer, PersonId, seeded_random};
 use super::*;
@@ -26,7 +26,7 @@ fn answer(letter: char) -> Option<AnnotatorAnswer> {
 
 /// Each row has the query, 1/π, the answer of each annotator, that of a ranker and that of the
 /// relevance judgments.
-fn items(rows: &str) -> Vec<AnnotatedItem> {
+fn items(rows: &str) -> Vec<SampledItemPreferences> {
     let row = |row: &str| {
         let parts: Vec<&str> = row.split_whitespace().collect();
         let one = |at: usize| preference(parts[at].chars().next().unwrap());
@@ -37,7 +37,7 @@ fn items(rows: &str) -> Vec<AnnotatedItem> {
                 reason_rating: None,
             })
         });
-        AnnotatedItem {
+        SampledItemPreferences {
             probe: Probe::Axiom(Axiom::Tfc1),
             claim: ScoreClaimKind::Higher,
             query: parts[0].parse().unwrap(),
@@ -97,7 +97,7 @@ fn check(
 /// consensus, 2 + 8 + 2 + 4 + 2 agree, that is 18 of 26.
 #[test]
 fn both_intervals_are_those_of_a_second_implementation() {
-    let found = estimate_axiom_agreement(&items(ROWS)).overall;
+    let found = compute_agreement_estimates(&items(ROWS)).overall;
     let axiom = found.axiom_vs_people;
     check(
         axiom.agreement,
@@ -145,7 +145,7 @@ fn both_intervals_are_those_of_a_second_implementation() {
     assert!((whole.n_effective - 676.0 / 116.0).abs() < 1e-12);
     assert_eq!(
         found.counts,
-        AnnotationOutcomeCounts {
+        ItemConsensusCounts {
             n_items: 12,
             n_preference: 7,
             n_equal: 1,
@@ -159,10 +159,10 @@ fn both_intervals_are_those_of_a_second_implementation() {
 #[test]
 fn an_adjudication_decides_and_leaves_the_votes() {
     let mut items = items("0 2 12. 1 1\n1 2 11. 1 1");
-    let before = estimate_axiom_agreement(&items).overall.axiom_vs_people;
+    let before = compute_agreement_estimates(&items).overall.axiom_vs_people;
     assert_eq!(before.agreement.unwrap().n_items, 1);
     items[0].answers.adjudications = vec![AnnotatorAnswer::Second];
-    let after = estimate_axiom_agreement(&items).overall.axiom_vs_people;
+    let after = compute_agreement_estimates(&items).overall.axiom_vs_people;
     assert_eq!(after.agreement.unwrap().estimate.value, 0.5);
     assert_eq!(after.by_vote, before.by_vote);
 }
@@ -170,7 +170,7 @@ fn an_adjudication_decides_and_leaves_the_votes() {
 #[test]
 fn a_tie_is_with_a_claim_that_allows_it() {
     let mut items = items("0 1 == 1 =\n1 1 == = 1");
-    let found = estimate_axiom_agreement(&items).overall;
+    let found = compute_agreement_estimates(&items).overall;
     assert_eq!(found.axiom_vs_people.agreement.unwrap().estimate.value, 0.0);
     assert_eq!(found.axiom_vs_people.without_ties, None);
     assert_eq!(
@@ -180,17 +180,17 @@ fn a_tie_is_with_a_claim_that_allows_it() {
     items
         .iter_mut()
         .for_each(|it| it.claim = ScoreClaimKind::NotLower);
-    let found = estimate_axiom_agreement(&items).overall;
+    let found = compute_agreement_estimates(&items).overall;
     assert_eq!(found.axiom_vs_people.agreement.unwrap().estimate.value, 1.0);
 }
 
 #[test]
 fn too_little_bounds_nothing() {
-    let one = estimate_axiom_agreement(&items("0 2 11. 1 1\n0 2 2.. 1 1")).overall;
+    let one = compute_agreement_estimates(&items("0 2 11. 1 1\n0 2 2.. 1 1")).overall;
     let agreement = one.axiom_vs_people.agreement.unwrap();
     assert_eq!(agreement.estimate.interval, [0.0, 1.0]);
     assert_eq!(agreement.interval_over_annotators, Some([0.0, 1.0]));
-    let alone = estimate_axiom_agreement(&items("0 2 1 1 1\n1 2 2 1 1")).overall;
+    let alone = compute_agreement_estimates(&items("0 2 1 1 1\n1 2 2 1 1")).overall;
     assert_eq!(
         alone
             .axiom_vs_people
@@ -199,8 +199,8 @@ fn too_little_bounds_nothing() {
             .interval_over_annotators,
         None
     );
-    let nothing = estimate_axiom_agreement(&[]);
-    assert_eq!(nothing.overall.axiom_vs_people, AgreementShare::default());
+    let nothing = compute_agreement_estimates(&[]);
+    assert_eq!(nothing.overall.axiom_vs_people, AgreementShareEstimates::default());
     assert_eq!(nothing.by_probe, []);
 }
 
@@ -210,7 +210,7 @@ fn the_share_of_those_who_were_asked() {
     items[0].answers.votes[0].reason_rating = Some(AxiomReasonRating::Matters);
     items[0].answers.votes[1].reason_rating = Some(AxiomReasonRating::DoesNotMatter);
     items[1].answers.votes[1].reason_rating = Some(AxiomReasonRating::Matters);
-    let found = estimate_axiom_agreement(&items)
+    let found = compute_agreement_estimates(&items)
         .overall
         .share_reason_matters
         .unwrap();
@@ -246,12 +246,12 @@ fn samples_tell_the_truth_about_the_frame() {
     let share = truth.iter().filter(|it| **it).count() as f64 / 300.0;
     let design = SamplingDesign::WeightedByMargin {
         ranker: 0,
-        weighting: MarginOversampling::LargeMargins,
+        weighting: OversampledMarginSize::LargeMargins,
     };
     let (mut sum, mut n_held) = (0.0, 0);
     for seed in 0..40 {
         let drawn = draw_sample_from_frame(&frame, &design, 60, seed).unwrap();
-        let drawn = drawn.iter().map(|it| AnnotatedItem {
+        let drawn = drawn.iter().map(|it| SampledItemPreferences {
             probe: Probe::Axiom(Axiom::Tfc1),
             claim: ScoreClaimKind::Higher,
             query: frame[it.index].query,
@@ -271,11 +271,11 @@ fn samples_tell_the_truth_about_the_frame() {
             ranker_preferences: Vec::new(),
             qrels_preference: None,
         });
-        let drawn: Vec<AnnotatedItem> = drawn.collect();
+        let drawn: Vec<SampledItemPreferences> = drawn.collect();
         let polls = VoteSample::from_items(&drawn.iter().collect::<Vec<_>>());
         let found = polls.estimate_hajek_share(|it, times| {
             Some(bool_to_number(
-                it.consensus_with_vote_counts(times)? == DocumentPreference::First,
+                it.consensus_with_annotator_weights(times)? == DocumentPreference::First,
             ))
         });
         let found = found.unwrap().estimate;
@@ -332,7 +332,7 @@ fn what_a_study_and_a_log_say_of_an_item() {
         1,
         decision_action(1, AnnotatorAnswer::Equal, &[]),
     ));
-    let found = load_annotated_items(
+    let found = load_sampled_item_preferences(
         &study,
         &StudyPageControls::default(),
         &items,
@@ -358,7 +358,7 @@ fn what_a_study_and_a_log_say_of_an_item() {
         },
     )];
     assert!(
-        load_annotated_items(
+        load_sampled_item_preferences(
             &study,
             &StudyPageControls::default(),
             &out,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{AgreementShare, AnnotatedItem, WeightedShareEstimate};
+use super::{AgreementShareEstimates, SampledItemPreferences, WeightedShareEstimate};
 use crate::annotation::judgments::{AnnotatorVote, ItemConsensus, majority_of_weighted_answers};
 use crate::annotation::{DocumentPreference, PersonId};
 use crate::probe::ScoreClaimKind;
@@ -18,25 +18,25 @@ const ONE_EMPTY_IN: usize = 20;
 
 /// The side that annotators are compared with.
 #[derive(Clone, Copy)]
-pub(super) enum AnnotatorComparisonSide {
+pub(super) enum ClaimOrPreference {
     Claim,
     Preference(DocumentPreference),
     NoPreference,
 }
 
-impl AnnotatorComparisonSide {
+impl ClaimOrPreference {
     fn agrees(self, claim: ScoreClaimKind, people: DocumentPreference) -> Option<bool> {
         match self {
-            AnnotatorComparisonSide::Claim => Some(people.satisfies(claim)),
-            AnnotatorComparisonSide::Preference(it) => Some(it == people),
-            AnnotatorComparisonSide::NoPreference => None,
+            ClaimOrPreference::Claim => Some(people.satisfies(claim)),
+            ClaimOrPreference::Preference(it) => Some(it == people),
+            ClaimOrPreference::NoPreference => None,
         }
     }
 }
 
 /// An item with the index of each voter among the annotators.
 pub(super) struct ItemVotes<'a> {
-    pub(super) item: &'a AnnotatedItem,
+    pub(super) item: &'a SampledItemPreferences,
     voters: Vec<usize>,
 }
 
@@ -50,7 +50,7 @@ impl ItemVotes<'_> {
     }
 
     /// Returns the consensus if each annotator's vote counts as often as `times` says.
-    pub(super) fn consensus_with_vote_counts(&self, times: &[u32]) -> Option<DocumentPreference> {
+    pub(super) fn consensus_with_annotator_weights(&self, times: &[u32]) -> Option<DocumentPreference> {
         let settled = match self.item.answers.adjudications.len() {
             1 => self.item.answers.consensus(),
             _ => majority_of_weighted_answers(
@@ -66,7 +66,7 @@ impl ItemVotes<'_> {
 
 /// Returns the share of votes on an item for which something holds, among those for which it is
 /// defined.
-pub(super) fn share_of_votes(
+pub(super) fn weighted_vote_share(
     poll: &ItemVotes<'_>,
     times: &[u32],
     holds: impl Fn(&AnnotatorVote) -> Option<bool>,
@@ -88,7 +88,7 @@ pub(super) struct VoteSample<'a> {
 }
 
 impl<'a> VoteSample<'a> {
-    pub(super) fn from_items(items: &[&'a AnnotatedItem]) -> VoteSample<'a> {
+    pub(super) fn from_items(items: &[&'a SampledItemPreferences]) -> VoteSample<'a> {
         let votes = items.iter().flat_map(|it| &it.answers.votes);
         let people: BTreeSet<PersonId> = votes.map(|it| it.person).collect();
         let numbers: BTreeMap<PersonId, usize> = people.into_iter().zip(0..).collect();
@@ -109,8 +109,8 @@ impl<'a> VoteSample<'a> {
 
     pub(super) fn estimate_agreement_with_side(
         &self,
-        other: impl Fn(&AnnotatedItem) -> AnnotatorComparisonSide,
-    ) -> AgreementShare {
+        other: impl Fn(&SampledItemPreferences) -> ClaimOrPreference,
+    ) -> AgreementShareEstimates {
         let agrees = |it: &ItemVotes<'_>, people: DocumentPreference| {
             other(it.item)
                 .agrees(it.item.claim, people)
@@ -120,21 +120,21 @@ impl<'a> VoteSample<'a> {
             people == DocumentPreference::Equal
                 || matches!(
                     other(it.item),
-                    AnnotatorComparisonSide::Preference(DocumentPreference::Equal)
+                    ClaimOrPreference::Preference(DocumentPreference::Equal)
                 )
         };
-        AgreementShare {
+        AgreementShareEstimates {
             agreement: self.estimate_hajek_share(|it, times| {
-                agrees(it, it.consensus_with_vote_counts(times)?)
+                agrees(it, it.consensus_with_annotator_weights(times)?)
             }),
             without_ties: self.estimate_hajek_share(|it, times| {
                 let people = it
-                    .consensus_with_vote_counts(times)
+                    .consensus_with_annotator_weights(times)
                     .filter(|people| !equal(it, *people))?;
                 agrees(it, people)
             }),
             by_vote: self.estimate_hajek_share(|it, times| {
-                share_of_votes(it, times, |vote| {
+                weighted_vote_share(it, times, |vote| {
                     other(it.item).agrees(it.item.claim, vote.answer.preference()?)
                 })
             }),

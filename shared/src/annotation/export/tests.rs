@@ -148,7 +148,7 @@ fn json_lines_come_back_as_the_log_that_they_are_of() {
         .lines()
         .map(|it| serde_json::from_str::<AnnotationExportRow>(it).unwrap());
     let read: Vec<AnnotationExportRow> = read.collect();
-    let entries = read.iter().map(|it| AnnotationLogEntry {
+    let entries = read.iter().map(|it| ReceivedAnnotationEvent {
         person: it.person,
         received_ms: it.received_ms,
         event: it.event.clone(),

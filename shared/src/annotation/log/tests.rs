@@ -38,9 +38,9 @@ fn standing(person: u32) -> AnnotatorExclusionChange {
 }
 
 /// The keys of the active decisions of person 1 on item 0.
-fn stands(entries: &[AnnotationLogEntry]) -> Vec<AnnotationEventKey> {
+fn stands(entries: &[ReceivedAnnotationEvent]) -> Vec<AnnotationEventKey> {
     let log = AnnotationLog::from_entries(entries.iter().cloned());
-    let mut decisions = log.decisions_on_item(ItemNo(0));
+    let mut decisions = log.active_decisions_by_person(ItemNo(0));
     let of_person = decisions.remove(&PersonId(1)).unwrap_or_default();
     of_person.iter().map(|it| it.event.key).collect()
 }
@@ -132,7 +132,7 @@ fn the_same_key_is_one_event() {
     let first = log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::First, &[]));
     let mut log = AnnotationLog::default();
     assert_eq!(log.append(first.clone()), LogAppendOutcome::Appended);
-    let late = AnnotationLogEntry {
+    let late = ReceivedAnnotationEvent {
         received_ms: 99_000,
         ..first.clone()
     };
@@ -153,7 +153,7 @@ fn an_adjudication_erases_nothing() {
         log_entry_at_second(4, 8, adjudicated(0, AnnotatorAnswer::First, &[3])),
     ];
     let log = AnnotationLog::from_entries(all.clone());
-    assert_eq!(log.decisions_on_item(ItemNo(0)).len(), 2);
+    assert_eq!(log.active_decisions_by_person(ItemNo(0)).len(), 2);
     let adjudications = log.adjudications_of_item(ItemNo(0));
     assert_eq!(adjudications.len(), 1);
     assert_eq!(adjudications[0].event.key, event_key_of_number(4));
@@ -169,7 +169,7 @@ fn excluded_people_stay_in_the_log() {
     ];
     let log = AnnotationLog::from_entries(all.clone());
     assert!(log.is_person_excluded(PersonId(1)));
-    assert_eq!(log.decisions_on_item(ItemNo(0)).len(), 1);
+    assert_eq!(log.active_decisions_by_person(ItemNo(0)).len(), 1);
     assert_eq!(log.event_status(&all[0]), AnnotationEventStatus::Excluded);
     all.push(log_entry_at_second(
         3,
@@ -206,7 +206,7 @@ fn a_skip_stands_until_its_person_decides() {
     ];
     let log = AnnotationLog::from_entries(all.clone());
     assert_eq!(
-        log.skips_of_item(ItemNo(0)).keys().collect::<Vec<_>>(),
+        log.active_skips_by_person(ItemNo(0)).keys().collect::<Vec<_>>(),
         [&PersonId(1)]
     );
     assert!(log.has_finished_item(PersonId(1), ItemNo(0)));
@@ -218,23 +218,23 @@ fn a_skip_stands_until_its_person_decides() {
         decision_action(0, AnnotatorAnswer::First, &[]),
     ));
     let log = AnnotationLog::from_entries(all.clone());
-    assert!(log.skips_of_item(ItemNo(0)).is_empty());
+    assert!(log.active_skips_by_person(ItemNo(0)).is_empty());
     assert_eq!(log.event_status(&all[0]), AnnotationEventStatus::Replaced);
     assert_eq!(log.event_status(&all[1]), AnnotationEventStatus::Undone);
 }
 
 /// About two hundred events of four people on five items, with many replaced and undone events.
-fn crowd(seed: u64) -> Vec<AnnotationLogEntry> {
+fn crowd(seed: u64) -> Vec<ReceivedAnnotationEvent> {
     let mut random = seeded_random::seeded_generator(seed, "crowd");
     let mut below = |n: u64| seeded_random::random_number_below(&mut random, n);
     let mut log = AnnotationLog::default();
-    let mut made: Vec<AnnotationLogEntry> = Vec::new();
+    let mut made: Vec<ReceivedAnnotationEvent> = Vec::new();
     for number in 1..200 {
         let person = 1 + below(4) as u32;
         let item = below(5) as u32;
         let answer = AnnotatorAnswer::ALL[below(4) as usize];
-        let known = log.decisions_on_item(ItemNo(item));
-        let known: Vec<&AnnotationLogEntry> =
+        let known = log.active_decisions_by_person(ItemNo(item));
+        let known: Vec<&ReceivedAnnotationEvent> =
             known.get(&PersonId(person)).cloned().unwrap_or_default();
         // Half of the decisions replace what the person decided before.
         let seen = known.iter().filter(|_| number % 2 == 0);
@@ -254,8 +254,8 @@ fn crowd(seed: u64) -> Vec<AnnotationLogEntry> {
 }
 
 /// Shuffles the events, except that exclusions and inclusions keep their order.
-fn shuffled(entries: &[AnnotationLogEntry], seed: u64) -> Vec<AnnotationLogEntry> {
-    let is_standing = |it: &AnnotationLogEntry| {
+fn shuffled(entries: &[ReceivedAnnotationEvent], seed: u64) -> Vec<ReceivedAnnotationEvent> {
+    let is_standing = |it: &ReceivedAnnotationEvent| {
         matches!(
             it.event.action,
             AnnotationAction::Excluded(_) | AnnotationAction::Included(_)
@@ -305,7 +305,7 @@ fn no_decision_is_lost() {
             }
         }
         for ((item, person), kept) in kept {
-            assert_eq!(log.decisions_on_item(item).contains_key(&person), kept);
+            assert_eq!(log.active_decisions_by_person(item).contains_key(&person), kept);
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::super::AnnotatorAnswer;
 use super::super::fixture;
-use super::super::task::{InstanceWithReferenceAnswer, OversampledDisagreement};
+use super::super::task::{InstanceWithReferenceAnswer, OversampledDisagreementSides};
 use super::*;
 use crate::probe::{Axiom, AxiomVariant};
 
@@ -21,7 +21,7 @@ fn frame() -> Vec<SamplingFrameInstance> {
 }
 
 fn designs() -> Vec<SamplingDesign> {
-    let between = OversampledDisagreement::AxiomAndRanker { ranker: 0 };
+    let between = OversampledDisagreementSides::AxiomAndRanker { ranker: 0 };
     vec![
         SamplingDesign::Uniform,
         SamplingDesign::StratifiedByProbe {
@@ -32,11 +32,11 @@ fn designs() -> Vec<SamplingDesign> {
         },
         SamplingDesign::WeightedByMargin {
             ranker: 0,
-            weighting: MarginOversampling::SmallMargins,
+            weighting: OversampledMarginSize::SmallMargins,
         },
         SamplingDesign::WeightedByMargin {
             ranker: 0,
-            weighting: MarginOversampling::LargeMargins,
+            weighting: OversampledMarginSize::LargeMargins,
         },
         SamplingDesign::DisagreementFirst {
             pair: between,
@@ -137,7 +137,7 @@ fn chances_are_those_of_the_design() {
     });
     assert_eq!(proportional, [5.0 / 20.0, 10.0 / 40.0]);
     assert_eq!(equal, [8.0 / 20.0, 7.0 / 40.0]);
-    let between = OversampledDisagreement::AxiomAndRanker { ranker: 0 };
+    let between = OversampledDisagreementSides::AxiomAndRanker { ranker: 0 };
     let design = SamplingDesign::DisagreementFirst {
         pair: between,
         disagreement_share: 0.75,
@@ -146,8 +146,8 @@ fn chances_are_those_of_the_design() {
     assert_eq!([0, 1].map(|at| of(design, at)), [11.0 / 12.0, 4.0 / 48.0]);
     // Margins are 0 at index 29 and largest at 0 and 58.
     let [close, clear] = [
-        MarginOversampling::SmallMargins,
-        MarginOversampling::LargeMargins,
+        OversampledMarginSize::SmallMargins,
+        OversampledMarginSize::LargeMargins,
     ]
     .map(|favour| {
         let design = SamplingDesign::WeightedByMargin {

@@ -70,11 +70,11 @@ fn progress_stands_in_two_tables() {
 
 #[test]
 fn estimates_name_their_rankers() {
-    let line = AgreementEstimateRow {
-        counts: AnnotationOutcomeCounts::default(),
-        axiom_vs_people: AgreementShare::default(),
-        rankers_vs_people: vec![AgreementShare::default()],
-        axiom_vs_qrels: AgreementShare::default(),
+    let line = AgreementEstimatesOverItems {
+        counts: ItemConsensusCounts::default(),
+        axiom_vs_people: AgreementShareEstimates::default(),
+        rankers_vs_people: vec![AgreementShareEstimates::default()],
+        axiom_vs_qrels: AgreementShareEstimates::default(),
         share_reason_matters: None,
     };
     let found = AgreementEstimates {

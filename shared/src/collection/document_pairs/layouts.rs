@@ -14,7 +14,7 @@ use std::io::Read;
 
 use serde::Serialize;
 
-use super::DocumentPair;
+use super::DatasetTransferPair;
 use crate::collection::lines::rows::{IdFirstOccurrences, RowWarnings, read_rows_of_lines};
 use crate::collection::{ByteProgressCallback, FileReadResult};
 use crate::error::{Error, FileReadReport};
@@ -23,7 +23,7 @@ use crate::error::{Error, FileReadReport};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConvertedPairDataset {
     /// The pairs, in the order of the files.
-    pub pairs: Vec<DocumentPair>,
+    pub pairs: Vec<DatasetTransferPair>,
     /// Accepted and rejected rows over all files; a row is a source sentence with its references,
     /// a story or a line of a table.
     pub reading: FileReadReport,
@@ -119,10 +119,10 @@ mod tests {
 
     #[test]
     fn a_query_is_that_of_the_group() {
-        let pair = |group: Option<&str>, query: Option<&str>| DocumentPair {
+        let pair = |group: Option<&str>, query: Option<&str>| DatasetTransferPair {
             group: group.map(str::to_owned),
             query: query.map(str::to_owned),
-            ..DocumentPair::default()
+            ..DatasetTransferPair::default()
         };
         let mut converted = ConvertedPairDataset {
             pairs: vec![

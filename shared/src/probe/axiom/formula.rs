@@ -138,7 +138,7 @@ impl AxiomFormula {
     }
 
     /// Calls `take` with the pool indexes of each preferred document and of the other.
-    pub(super) fn for_each_preference(
+    pub(super) fn for_each_preferred_pair(
         &self,
         mode: AxiomVariant,
         case: &QueryPoolFeatures<'_>,

@@ -270,17 +270,17 @@ impl IrAxiomsAxiom {
         )
     }
 
-    pub(super) fn find_instances(
+    pub(super) fn find_instances_in_pool(
         self,
         mode: AxiomVariant,
         case: &QueryPoolFeatures<'_>,
         found: &mut QueryInstances,
     ) {
-        self.for_each_preference(mode, case, |first, second| found.push_pair(first, second));
+        self.for_each_preferred_pair(mode, case, |first, second| found.push_pair(first, second));
     }
 
     /// Calls `take` with the pool indexes of each preferred document and of the other.
-    pub(super) fn for_each_preference(
+    pub(super) fn for_each_preferred_pair(
         self,
         mode: AxiomVariant,
         case: &QueryPoolFeatures<'_>,

@@ -62,7 +62,7 @@ pub(super) fn find_axiom_instances(
                 |a, b| {
                     for (first, second) in [(a, b), (b, a)] {
                         if pool[first]
-                            .count_terms_occurring_once_more(&pool[second])
+                            .count_terms_once_more_in(&pool[second])
                             .n_terms
                             > 0
                         {
@@ -74,7 +74,7 @@ pub(super) fn find_axiom_instances(
         AxiomVariant::Code => {
             for a in 0..pool.len() {
                 for b in 0..pool.len() {
-                    if a != b && pool[a].count_terms_occurring_once_more(&pool[b]).n_shared > 0 {
+                    if a != b && pool[a].count_terms_once_more_in(&pool[b]).n_shared > 0 {
                         found.push_pair(a, b);
                     }
                 }
@@ -99,7 +99,7 @@ pub(super) fn measure_preconditions(
         relation: BoundRelation::MoreThan,
         bound: Some(0.0),
     };
-    let once_more = texts[0].count_terms_occurring_once_more(&texts[1]);
+    let once_more = texts[0].count_terms_once_more_in(&texts[1]);
     match mode {
         AxiomVariant::Fixed => {
             let mut preconditions: Vec<MeasuredPrecondition> = equal_counts.collect();

@@ -36,7 +36,7 @@ pub(super) fn find_axiom_instances(
     case: &QueryPoolFeatures<'_>,
     found: &mut QueryInstances,
 ) {
-    let similarity = |at: usize| case.pool[at].similarity_to_query();
+    let similarity = |at: usize| case.pool[at].non_query_word_query_similarity();
     let take = |a: usize, b: usize| {
         let (Some(here), Some(there)) = (similarity(a), similarity(b)) else {
             return;

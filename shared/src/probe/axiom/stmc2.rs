@@ -49,7 +49,7 @@ pub(super) fn find_axiom_instances(
                 continue;
             }
             let alike = one
-                .similarity_to_document(other)
+                .non_query_word_similarity_to(other)
                 .is_some_and(|it| match mode {
                     AxiomVariant::PaperCamara2020 => 1.0 - it > 1.0 - case.limits.min_similarity,
                     AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
@@ -98,7 +98,7 @@ pub(super) fn measure_preconditions(
         occurrences(texts, 1, ONE_TERM),
     ];
     let richer = occurrence_lead(texts, 2, 1, BoundRelation::MoreThan);
-    let similarity = first.similarity_to_document(second);
+    let similarity = first.non_query_word_similarity_to(second);
     let alike = MeasuredPrecondition {
         quantity: MeasuredQuantity::Similarity,
         value: similarity,

@@ -62,7 +62,7 @@ fn fits(
     first: &DocumentFeatures,
     second: &DocumentFeatures,
 ) -> bool {
-    let (Some(here), Some(there)) = (first.similarity_to_query(), second.similarity_to_query())
+    let (Some(here), Some(there)) = (first.non_query_word_query_similarity(), second.non_query_word_query_similarity())
     else {
         return false;
     };

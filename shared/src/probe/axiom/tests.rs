@@ -60,7 +60,7 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &MiningLimits, fixture: &str,
                 let body = index
                     .term_sequence_of_doc(it.source_doc())
                     .repeat(times as usize);
-                let mut counted = DocumentFeatures::count_query_and_other_terms(&body, &terms);
+                let mut counted = DocumentFeatures::from_terms_including_non_query(&body, &terms);
                 counted.record_query_term_positions(&body, &terms);
                 counted
             })

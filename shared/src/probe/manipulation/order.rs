@@ -69,7 +69,7 @@ pub(super) fn byte_range_of_tokens(
     }
 }
 
-pub(super) fn reorder_words(
+pub(super) fn apply_word_order(
     source: &ManipulationInput<'_>,
     order: impl FnOnce(usize) -> Vec<usize>,
 ) -> String {
@@ -77,7 +77,7 @@ pub(super) fn reorder_words(
     placed(source.text, &words, &order(words.len()))
 }
 
-pub(super) fn reorder_sentences(
+pub(super) fn apply_sentence_order(
     source: &ManipulationInput<'_>,
     order: impl FnOnce(usize) -> Vec<usize>,
 ) -> String {
@@ -88,7 +88,7 @@ pub(super) fn reorder_sentences(
     placed(source.text, &spans, &order(spans.len()))
 }
 
-pub(super) fn reorder_phrases(
+pub(super) fn apply_noun_phrase_order(
     source: &ManipulationInput<'_>,
     order: impl FnOnce(usize) -> Vec<usize>,
 ) -> String {
@@ -148,7 +148,7 @@ fn units(source: &ManipulationInput<'_>, tokens: Range<usize>) -> Vec<Range<usiz
     units
 }
 
-pub(super) fn shuffle_words_around_noun_phrases(
+pub(super) fn shuffle_words_keeping_noun_phrases(
     source: &ManipulationInput<'_>,
     draw: &mut SeededDraw,
 ) -> String {

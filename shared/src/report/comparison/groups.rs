@@ -15,10 +15,10 @@ pub(super) fn mrr_by_fqt_table(found: &RankerComparison) -> ReportTable {
     let [first, second] = names(found);
     let mut table = head(found, "buckets", "RR@10 by FQT")
         .with_text_columns("FQT")
-        .with_columns(TableColumnKind::Number, [format!("{first}: queries")])
-        .with_columns(TableColumnKind::Estimate, [first])
-        .with_columns(TableColumnKind::Number, [format!("{second}: queries")])
-        .with_columns(TableColumnKind::Estimate, [second]);
+        .with_columns_of_kind(TableColumnKind::Number, [format!("{first}: queries")])
+        .with_columns_of_kind(TableColumnKind::Estimate, [first])
+        .with_columns_of_kind(TableColumnKind::Number, [format!("{second}: queries")])
+        .with_columns_of_kind(TableColumnKind::Estimate, [second]);
     let row = |it: &QueryTokenFractionBucket| {
         let mut cells = vec![text(fqt_bucket_label(it))];
         for side in &it.rankers {
@@ -55,7 +55,7 @@ fn grouped(
     let table = head(found, name, what)
         .with_text_columns(by)
         .with_number_columns("queries")
-        .with_columns(TableColumnKind::Estimate, names(found))
+        .with_columns_of_kind(TableColumnKind::Estimate, names(found))
         .with_number_columns("ΔRR@10 | 95 % interval");
     ReportTable { rows, ..table }
 }

@@ -65,7 +65,7 @@ fn words_name_the_two_rankers() {
         format!(
             "{} {}\n",
             it.name_in_paper(),
-            hypothesis_sentence(it, names)
+            hypothesis_statement(it, names)
         )
     })
     .concat();

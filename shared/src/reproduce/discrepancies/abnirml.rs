@@ -117,7 +117,7 @@ impl<'a> DiscrepancyRows<'a> {
     fn prepositions(&mut self) {
         let (found, of) = match self.read() {
             Some(study) => {
-                let found = preposition_shuffle::count_shuffled_prepositions(
+                let found = preposition_shuffle::count_preposition_shuffle_errors(
                     preposition_shuffle::pooled_document_texts(study),
                 );
                 let of = format!(", in {} documents", format::format_count(found.n_documents));
@@ -126,7 +126,7 @@ impl<'a> DiscrepancyRows<'a> {
             None => {
                 let text = preposition_shuffle::EXAMPLE.to_owned();
                 (
-                    preposition_shuffle::count_shuffled_prepositions([text]),
+                    preposition_shuffle::count_preposition_shuffle_errors([text]),
                     EXAMPLE.to_owned(),
                 )
             }
@@ -192,16 +192,16 @@ impl<'a> DiscrepancyRows<'a> {
     fn lemmas(&mut self) {
         let whole = self.study.filter(|it| it.withheld_texts.is_none());
         let of_sets = whole
-            .map(lemma_filter::count_lemma_filtered_pairs)
+            .map(lemma_filter::count_pairs_passing_lemma_filter)
             .unwrap_or_default();
-        let mut found: Vec<(String, lemma_filter::LemmaFilterCounts)> = of_sets
+        let mut found: Vec<(String, lemma_filter::LemmaFilterPassCounts)> = of_sets
             .into_iter()
             .map(|(probe, pairs)| (probe.name().into_owned(), pairs))
             .collect();
         if found.is_empty() {
             found.push((
                 "an example".to_owned(),
-                lemma_filter::example_lemma_filter_counts(),
+                lemma_filter::example_lemma_filter_pass_counts(),
             ));
         }
         for (name, pairs) in found {
@@ -313,7 +313,7 @@ mod tests {
     /// name.
     fn study() -> Study {
         let pair = |id: &str, query: &str, [a, b]: [&str; 2]| {
-            crate::collection::document_pairs::DocumentPair {
+            crate::collection::document_pairs::DatasetTransferPair {
                 id: id.to_owned(),
                 query: Some(query.to_owned()),
                 a: a.to_owned(),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::collection::document_pairs::DocumentPair;
+use crate::collection::document_pairs::DatasetTransferPair;
 use crate::probe::transfer::TransferQuerySource;
 use crate::probe::{AxiomVariant, Probe};
 use crate::study::Study;
@@ -15,14 +15,14 @@ use crate::text::stopwords::EN_FUNCTION;
 
 /// Pairs that our filter keeps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct LemmaFilterCounts {
+pub(super) struct LemmaFilterPassCounts {
     /// The number of these pairs.
     pub(super) n_kept: u64,
     /// The number of them that the published filter keeps as well.
     pub(super) n_kept_by_authors: u64,
 }
 
-impl LemmaFilterCounts {
+impl LemmaFilterPassCounts {
     fn add(&mut self, query: &str, texts: [&str; 2]) {
         self.n_kept += 1;
         self.n_kept_by_authors += u64::from(passes_published_filter(query, texts));
@@ -31,12 +31,12 @@ impl LemmaFilterCounts {
 
 /// Counts the samples of those transfer sets of a study whose queries must share a word with both
 /// documents.
-pub(super) fn count_lemma_filtered_pairs(study: &Study) -> Vec<(Probe, LemmaFilterCounts)> {
+pub(super) fn count_pairs_passing_lemma_filter(study: &Study) -> Vec<(Probe, LemmaFilterPassCounts)> {
     let files = study.definition.transfers.iter();
     let shared = files.filter(|it| it.query_source == TransferQuerySource::GivenShared);
     let of_set = |probe: Probe| {
         let samples = study.instances_of_probe(probe, AxiomVariant::Fixed).ok()?;
-        let mut pairs = LemmaFilterCounts::default();
+        let mut pairs = LemmaFilterPassCounts::default();
         for at in 0..samples.len() {
             let query = &study.queries[samples.query_of_instance(at)].text;
             let [a, b] = [0, 1].map(|it| study.study_doc_text(samples.docs_of_instance(at)[it]));
@@ -50,15 +50,15 @@ pub(super) fn count_lemma_filtered_pairs(study: &Study) -> Vec<(Probe, LemmaFilt
 
 /// Returns the counts of an example for readers without such a set: the only shared word is a
 /// name.
-pub(super) fn example_lemma_filter_counts() -> LemmaFilterCounts {
-    let pair = DocumentPair {
+pub(super) fn example_lemma_filter_pass_counts() -> LemmaFilterPassCounts {
+    let pair = DatasetTransferPair {
         id: "1".to_owned(),
         query: Some("Snow over Glasgow".to_owned()),
         a: "Glasgow was white and quiet.".to_owned(),
         b: "It fell all night, and nobody in Glasgow went to work.".to_owned(),
         group: None,
     };
-    let mut pairs = LemmaFilterCounts::default();
+    let mut pairs = LemmaFilterPassCounts::default();
     if let Some(query) = TransferQuerySource::GivenShared.query_of_pair(&pair, 0) {
         pairs.add(&query, [&pair.a, &pair.b]);
     }
@@ -110,10 +110,10 @@ mod tests {
 
     #[test]
     fn the_example_is_kept_by_ours_alone() {
-        let expected = LemmaFilterCounts {
+        let expected = LemmaFilterPassCounts {
             n_kept: 1,
             n_kept_by_authors: 0,
         };
-        assert_eq!(example_lemma_filter_counts(), expected);
+        assert_eq!(example_lemma_filter_pass_counts(), expected);
     }
 }

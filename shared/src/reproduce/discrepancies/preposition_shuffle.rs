@@ -20,7 +20,7 @@ pub(super) const EXAMPLE: &str = "Owls in old barns eat mice at night.";
 
 /// What happens to the words of some documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct PrepositionShuffleCounts {
+pub(super) struct PrepositionShuffleErrorCounts {
     /// Documents with a preposition.
     pub(super) n_documents: u64,
     /// Prepositions in them.
@@ -33,7 +33,7 @@ pub(super) struct PrepositionShuffleCounts {
     pub(super) n_lost_by_ours: u64,
 }
 
-impl PrepositionShuffleCounts {
+impl PrepositionShuffleErrorCounts {
     fn add(&mut self, text: &str, tools: &ManipulationWordLists, vocabulary: &Vocabulary) {
         let analysis = analyze_linguistically(text);
         let prepositions = prepositions(&analysis).count();
@@ -68,14 +68,14 @@ impl PrepositionShuffleCounts {
 
 /// Counts, over some documents, the prepositions that the published code misplaces and the words
 /// that are lost.
-pub(super) fn count_shuffled_prepositions(
+pub(super) fn count_preposition_shuffle_errors(
     texts: impl IntoIterator<Item = String>,
-) -> PrepositionShuffleCounts {
+) -> PrepositionShuffleErrorCounts {
     let (tools, vocabulary) = (
         ManipulationWordLists::default(),
         Vocabulary::new(Analyzer::default()),
     );
-    let mut shuffled = PrepositionShuffleCounts::default();
+    let mut shuffled = PrepositionShuffleErrorCounts::default();
     for text in texts {
         shuffled.add(&text, &tools, &vocabulary);
     }
@@ -174,17 +174,17 @@ mod tests {
 
     #[test]
     fn words_are_lost_by_theirs_and_kept_by_ours() {
-        let expected = PrepositionShuffleCounts {
+        let expected = PrepositionShuffleErrorCounts {
             n_documents: 1,
             n_prepositions: 2,
             n_misplaced: 1,
             n_lost: 1,
             n_lost_by_ours: 0,
         };
-        assert_eq!(count_shuffled_prepositions([EXAMPLE.to_owned()]), expected);
+        assert_eq!(count_preposition_shuffle_errors([EXAMPLE.to_owned()]), expected);
         assert_eq!(
-            count_shuffled_prepositions(["Owls eat mice.".to_owned()]),
-            PrepositionShuffleCounts::default()
+            count_preposition_shuffle_errors(["Owls eat mice.".to_owned()]),
+            PrepositionShuffleErrorCounts::default()
         );
     }
 

@@ -83,10 +83,10 @@ fn krippendorffs_four_observers_with_missing_data() {
     ] {
         check(krippendorff_alpha(&rated, metric), value, interval);
     }
-    check(raw_agreement(&rated), 0.8182, [0.5909, 1.0]);
+    check(mean_pairwise_agreement(&rated), 0.8182, [0.5909, 1.0]);
     check(fleiss_kappa(&rated), 0.7625, [0.4404, 1.0]);
     // The last item has one rating.
-    assert_eq!(raw_agreement(&rated).unwrap().n_items, 11);
+    assert_eq!(mean_pairwise_agreement(&rated).unwrap().n_items, 11);
 }
 
 /// Fleiss (1971), table 1: psychiatrists and diagnoses; P̄ = .556, κ = .430.
@@ -126,7 +126,7 @@ const DIAGNOSES: [&[usize]; 30] = [
 #[test]
 fn fleiss_six_psychiatrists() {
     let rated = counted(&DIAGNOSES);
-    check(raw_agreement(&rated), 0.5556, [0.4756, 0.6422]);
+    check(mean_pairwise_agreement(&rated), 0.5556, [0.4756, 0.6422]);
     check(fleiss_kappa(&rated), 0.4302, [0.3147, 0.5249]);
 }
 
@@ -179,7 +179,7 @@ fn cohens_two_judges() {
         .map(|(ratings, group)| ItemRatings { group, ratings })
         .collect();
     check(cohen_kappa(&rated, [0, 1]), 0.4915, [0.3902, 0.5917]);
-    assert_eq!(raw_agreement(&rated).unwrap().estimate.value, 0.7);
+    assert_eq!(mean_pairwise_agreement(&rated).unwrap().estimate.value, 0.7);
 }
 
 #[test]
@@ -188,9 +188,9 @@ fn one_category_or_no_pair_leaves_nothing_to_say() {
     assert_eq!(cohen_kappa(&same, [0, 1]), None);
     assert_eq!(fleiss_kappa(&same), None);
     assert_eq!(krippendorff_alpha(&same, MeasurementLevel::Ordinal), None);
-    check(raw_agreement(&same), 1.0, [1.0, 1.0]);
+    check(mean_pairwise_agreement(&same), 1.0, [1.0, 1.0]);
     let apart = rated(&["01..", "..10"]);
-    assert_eq!(raw_agreement(&apart), None);
+    assert_eq!(mean_pairwise_agreement(&apart), None);
     assert_eq!(cohen_kappa(&apart, [0, 1]), None);
     assert_eq!(fleiss_kappa(&[]), None);
     assert_eq!(krippendorff_alpha(&apart, MeasurementLevel::Nominal), None);
@@ -205,5 +205,5 @@ fn too_many_undefined_draws_bound_nothing() {
     assert_eq!(found.estimate.interval, [-1.0, 1.0]);
     let mut one = rated(&["01", "00"]);
     one[1].group = 0;
-    assert_eq!(raw_agreement(&one).unwrap().estimate.interval, [0.0, 1.0]);
+    assert_eq!(mean_pairwise_agreement(&one).unwrap().estimate.interval, [0.0, 1.0]);
 }

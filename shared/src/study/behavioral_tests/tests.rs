@@ -42,7 +42,7 @@ fn effects_are_counted_by_delta() {
                         let place = study
                             .pairs
                             .position_of_pair(instances.query_of_instance(at), text);
-                        scores.get(place.unwrap()).unwrap()
+                        scores.score_at_position(place.unwrap()).unwrap()
                     };
                     let texts = instances.docs_of_instance(at);
                     let lead = score(texts[0]) - score(texts[1]);

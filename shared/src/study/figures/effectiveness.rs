@@ -62,7 +62,7 @@ impl Study {
         let pools = self.pools.iter().enumerate();
         for (query, pool) in pools.filter(|it| filter.includes_query(it.0)) {
             let ranked = pool.iter().filter_map(|&text| {
-                let score = scores.get(self.pairs.position_of_pair(query, text)?)?;
+                let score = scores.score_at_position(self.pairs.position_of_pair(query, text)?)?;
                 Some(RunEntry {
                     doc: self.study_doc_id(text),
                     rank: 0,

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InstanceFilter, Study};
 use crate::error::Error;
-use crate::index::term_statistics::{QueryTerms, count_distinct_query_terms};
+use crate::index::term_statistics::{QueryTerms, distinct_query_terms_with_statistics};
 use crate::index::{CollectionTotals, Index};
 use crate::probe::features::{
     self, DocumentFeatureExtractor, DocumentFeatures, RequiredDocumentFeatures,
@@ -42,14 +42,14 @@ pub const MAX_CHECKED_CANDIDATES: u64 = 20_000;
 /// The funnel of one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AxiomFunnel {
+pub struct AxiomRelaxationFunnel {
     /// The axiom that is relaxed step by step.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// The steps in order; the first has all candidates, the last the instances.
-    pub steps: Vec<AxiomFunnelStep>,
+    pub steps: Vec<RelaxationFunnelStep>,
     /// The failed preconditions, in the order in which the axiom checks them.
-    pub precondition_failures: Vec<PreconditionFailures>,
+    pub precondition_failures: Vec<PreconditionFailureStatistics>,
     /// The number of candidates in `precondition_failures`: all, or a seeded random sample.
     pub n_checked: u64,
 }
@@ -57,9 +57,9 @@ pub struct AxiomFunnel {
 /// The number of pairs or triples left after one stage of the funnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AxiomFunnelStep {
+pub struct RelaxationFunnelStep {
     /// The stage.
-    pub stage: AxiomFunnelStage,
+    pub stage: AxiomRelaxationStage,
     /// The number of pairs or triples.
     pub n_candidates: u64,
 }
@@ -68,7 +68,7 @@ pub struct AxiomFunnelStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum AxiomFunnelStage {
+pub enum AxiomRelaxationStage {
     /// Every pair or triple.
     Candidates,
     /// The original axiom.
@@ -88,7 +88,7 @@ pub enum AxiomFunnelStage {
 /// A precondition with the number of candidates that fail it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PreconditionFailures {
+pub struct PreconditionFailureStatistics {
     /// The measured quantity; a precondition on every query term has that of the first one.
     pub quantity: MeasuredQuantity,
     /// How the quantity must relate to the bound.
@@ -117,16 +117,16 @@ struct FunnelQuery {
 
 impl Study {
     /// Computes one funnel for each axiom.
-    pub(super) fn axiom_funnels(
+    pub(super) fn axiom_relaxation_funnels(
         &self,
         shown: &[&Instances],
         filter: &InstanceFilter<'_>,
-    ) -> Result<Vec<AxiomFunnel>, Error> {
+    ) -> Result<Vec<AxiomRelaxationFunnel>, Error> {
         let queries: Vec<usize> = (0..self.queries.len())
             .filter(|&it| filter.includes_query(it))
             .collect();
         if self.has_withheld_texts() {
-            let funnels = shown.iter().map(|instances| AxiomFunnel {
+            let funnels = shown.iter().map(|instances| AxiomRelaxationFunnel {
                 probe: instances.probe,
                 // The number of instances is known, but without the texts the other steps cannot be
                 // counted.
@@ -150,7 +150,7 @@ impl Study {
         let funnels = shown.iter().map(|instances| {
             let (probe, mode) = (instances.probe, instances.variant);
             let (missed, n_asked) = missed(probe, mode, limits, self.totals, &cases);
-            AxiomFunnel {
+            AxiomRelaxationFunnel {
                 probe,
                 steps: steps(instances, limits, &queries, &cases),
                 precondition_failures: missed,
@@ -168,7 +168,7 @@ impl Study {
     ) -> FunnelQuery {
         let text = &self.queries[query].text;
         let vocabulary = index.vocabulary();
-        let terms = count_distinct_query_terms(&self.definition.analyzer, text, |term| {
+        let terms = distinct_query_terms_with_statistics(&self.definition.analyzer, text, |term| {
             let stats = self.terms.get(term).copied().unwrap_or_default();
             (vocabulary.term_no(term), stats.df, stats.cf)
         });
@@ -193,7 +193,7 @@ impl Study {
                 let body = index.term_sequence_of_doc(doc).repeat(times as usize);
                 (
                     at,
-                    DocumentFeatures::count_query_and_other_terms(&body, terms),
+                    DocumentFeatures::from_terms_including_non_query(&body, terms),
                 )
             })
         });
@@ -214,7 +214,7 @@ fn steps(
     limits: &MiningLimits,
     queries: &[usize],
     cases: &[FunnelQuery],
-) -> Vec<AxiomFunnelStep> {
+) -> Vec<RelaxationFunnelStep> {
     let probe = instances.probe;
     let count = |of: &dyn Fn(&FunnelQuery) -> u64| cases.iter().map(of).sum::<u64>();
     let pairs = |holds: &dyn Fn(&FunnelQuery, &DocumentFeatures, &DocumentFeatures) -> bool| {
@@ -232,7 +232,7 @@ fn steps(
         (Probe::Axiom(Axiom::Lnc2), _) => count(&|it| it.repeated.len() as u64),
         (_, arity) => count(&|it| choices(it.pool.len(), arity)),
     };
-    let mut steps = vec![(AxiomFunnelStage::Candidates, candidates)];
+    let mut steps = vec![(AxiomRelaxationStage::Candidates, candidates)];
     let equal = |a: &DocumentFeatures, b: &DocumentFeatures| a.n_terms == b.n_terms;
     let close = |a: &DocumentFeatures, b: &DocumentFeatures| {
         limits.are_lengths_similar(a.n_terms, b.n_terms)
@@ -248,25 +248,25 @@ fn steps(
                 !a.term_counts.is_empty() && counts.all(|(a, b)| a > b)
             };
             steps.push((
-                AxiomFunnelStage::Original,
+                AxiomRelaxationStage::Original,
                 pairs(&|case, a, b| more(case, a, b) && equal(a, b)),
             ));
             steps.push((
-                AxiomFunnelStage::Relaxed,
+                AxiomRelaxationStage::Relaxed,
                 pairs(&|case, a, b| more(case, a, b) && close(a, b) && enough(a) && enough(b)),
             ));
             steps.push((
-                AxiomFunnelStage::ExtendedByLength,
+                AxiomRelaxationStage::ExtendedByLength,
                 pairs(&|_, a, b| every(a, b) && close(a, b)),
             ));
         }
         Probe::Axiom(Axiom::Tfc2) => {
             steps.push((
-                AxiomFunnelStage::Original,
+                AxiomRelaxationStage::Original,
                 count(&|it| steps_of_one(it, equal, Some(1))),
             ));
             steps.push((
-                AxiomFunnelStage::Relaxed,
+                AxiomRelaxationStage::Relaxed,
                 count(&|it| steps_of_one(it, close, None)),
             ));
         }
@@ -286,11 +286,11 @@ fn steps(
                     _ => false,
                 };
             steps.push((
-                AxiomFunnelStage::Original,
+                AxiomRelaxationStage::Original,
                 pairs(&|case, a, b| swapped(case, a, b) && equal(a, b)),
             ));
             steps.push((
-                AxiomFunnelStage::Relaxed,
+                AxiomRelaxationStage::Relaxed,
                 pairs(&|case, a, b| swapped(case, a, b) && close(a, b)),
             ));
         }
@@ -298,7 +298,7 @@ fn steps(
             let one_more = |a: &DocumentFeatures, b: &DocumentFeatures| {
                 a.n_terms + 1 == b.n_terms
                     && a.term_counts == b.term_counts
-                    && a.count_terms_occurring_once_more(b).n_terms == 1
+                    && a.count_terms_once_more_in(b).n_terms == 1
                     && {
                         // One more term, and all others as often: no other count differs.
                         let shared = b
@@ -310,7 +310,7 @@ fn steps(
                             && a.other_terms.len() <= b.other_terms.len()
                     }
             };
-            steps.push((AxiomFunnelStage::Original, pairs(&|_, a, b| one_more(a, b))));
+            steps.push((AxiomRelaxationStage::Original, pairs(&|_, a, b| one_more(a, b))));
         }
         Probe::Axiom(Axiom::Lnc2) => {
             let repeats = |a: &DocumentFeatures, b: &DocumentFeatures| {
@@ -320,10 +320,10 @@ fn steps(
             };
             let one = |case: &FunnelQuery| case.query.len() == 1;
             steps.push((
-                AxiomFunnelStage::Original,
+                AxiomRelaxationStage::Original,
                 pairs(&|case, a, b| one(case) && repeats(a, b)),
             ));
-            steps.push((AxiomFunnelStage::Extended, pairs(&|_, a, b| repeats(a, b))));
+            steps.push((AxiomRelaxationStage::Extended, pairs(&|_, a, b| repeats(a, b))));
         }
         Probe::Axiom(Axiom::Tp) => {
             let closer = |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| {
@@ -333,7 +333,7 @@ fn steps(
                     && distances.is_some_and(|(a, b)| a < b)
             };
             steps.push((
-                AxiomFunnelStage::Original,
+                AxiomRelaxationStage::Original,
                 pairs(&|case, a, b| closer(case, a, b) && equal(a, b)),
             ));
         }
@@ -341,7 +341,7 @@ fn steps(
         Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => (),
         Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => (),
     }
-    let step = |(reading, n)| AxiomFunnelStep {
+    let step = |(reading, n)| RelaxationFunnelStep {
         stage: reading,
         n_candidates: n,
     };
@@ -350,13 +350,13 @@ fn steps(
 }
 
 /// Returns the last step: the instances before the maximum per query applies.
-fn last_step(instances: &Instances, queries: &[usize]) -> AxiomFunnelStep {
+fn last_step(instances: &Instances, queries: &[usize]) -> RelaxationFunnelStep {
     let found = queries.iter().map(|&it| instances.n_found[it]);
-    AxiomFunnelStep {
+    RelaxationFunnelStep {
         n_candidates: found.map(u64::from).sum(),
         stage: match instances.probe {
-            Probe::Axiom(Axiom::Lnc2) => AxiomFunnelStage::Derived,
-            _ => AxiomFunnelStage::Mined,
+            Probe::Axiom(Axiom::Lnc2) => AxiomRelaxationStage::Derived,
+            _ => AxiomRelaxationStage::Mined,
         },
     }
 }
@@ -408,7 +408,7 @@ fn missed(
     limits: &MiningLimits,
     totals: CollectionTotals,
     cases: &[FunnelQuery],
-) -> (Vec<PreconditionFailures>, u64) {
+) -> (Vec<PreconditionFailureStatistics>, u64) {
     let arity = probe.claim_kind(mode).arity();
     let candidates = |case: &FunnelQuery| match probe {
         Probe::Axiom(Axiom::Lnc2) => case.repeated.len() as u64,
@@ -490,8 +490,8 @@ struct FailureCounter {
 }
 
 impl FailureCounter {
-    fn sum(self) -> PreconditionFailures {
-        PreconditionFailures {
+    fn sum(self) -> PreconditionFailureStatistics {
+        PreconditionFailureStatistics {
             quantity: self.precondition.quantity,
             relation: self.precondition.relation,
             bound: self.precondition.bound,

@@ -19,15 +19,15 @@ pub struct EffectivenessByOverlapFigure {
     /// The overlaps at which the second and the last third begin.
     pub edges: [f64; 2],
     /// Thirds of all queries with a relevant document.
-    pub all_queries: QueryOverlapThirds,
+    pub all_queries: EffectivenessPerOverlapThird,
     /// Thirds of the queries with a relevant document in the pool.
-    pub relevant_in_pool: QueryOverlapThirds,
+    pub relevant_in_pool: EffectivenessPerOverlapThird,
 }
 
 /// The queries in thirds of low, medium and high overlap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryOverlapThirds {
+pub struct EffectivenessPerOverlapThird {
     /// The number of queries in each third.
     pub n_queries: [u64; 3],
     /// For each ranker the mean in each third; `None` if it has no query.
@@ -73,7 +73,7 @@ impl EffectivenessByOverlapFigure {
                     bootstrap::bootstrap_mean(&found.collect::<Vec<f64>>())
                 })
             };
-            QueryOverlapThirds {
+            EffectivenessPerOverlapThird {
                 n_queries,
                 rows: per_query.iter().map(row).collect(),
             }

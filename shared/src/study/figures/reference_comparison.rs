@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::StudyFigureOptions;
-use crate::probe::{Instances, ScoreClaim, StudyDocNo, TiePolicy};
+use crate::probe::{Instances, ScoreClaim, StudyDocNo, TieAgreement};
 use crate::score::RankerPairScores;
 use crate::stats::multiple_testing::holm_correction;
 use crate::stats::permutation::{self, PairedVerdictCounts, SatisfiedFractionDifference};
@@ -14,7 +14,7 @@ use crate::verdict::ClaimOutcome;
 /// Every ranker compared with the reference, over the instances on which both have a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ReferenceRankerComparison {
+pub struct SatisfactionReferenceComparison {
     /// Row of the ranker that the others are compared with.
     pub reference: u32,
     /// Differences, shape rankers × axioms; `None` for the reference itself, and if no instance has
@@ -26,12 +26,12 @@ pub struct ReferenceRankerComparison {
 
 impl Study {
     /// Compares every ranker with the reference ranker of the options.
-    pub(super) fn compare_with_reference_ranker(
+    pub(super) fn compare_satisfaction_with_reference(
         &self,
         shown: &[&Instances],
         filter: &InstanceFilter<'_>,
         choice: &StudyFigureOptions,
-    ) -> ReferenceRankerComparison {
+    ) -> SatisfactionReferenceComparison {
         let reference = choice.reference_row as usize;
         let judging = ComparisonContext {
             study: self,
@@ -53,7 +53,7 @@ impl Study {
         let corrected = holm_correction(&found.map(|it| it.p).collect::<Vec<f64>>());
         let cells = rows.iter_mut().flatten().flatten();
         cells.zip(&corrected).for_each(|(it, &p)| it.p_holm = p);
-        ReferenceRankerComparison {
+        SatisfactionReferenceComparison {
             reference: choice.reference_row,
             n_tests: corrected.len() as u64,
             rows,
@@ -74,7 +74,7 @@ impl ComparisonContext<'_> {
         first: &RankerPairScores,
         second: &RankerPairScores,
     ) -> Vec<PairedVerdictCounts> {
-        let tie_agrees = instances.claim.tie_policy();
+        let tie_agrees = instances.claim.tie_agreement();
         let agrees = |scores: &RankerPairScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
             let width = self.dials.tie_threshold_for_ranker(scores);
             let counts = self
@@ -99,9 +99,9 @@ impl ComparisonContext<'_> {
     }
 }
 
-fn agrees(outcome: ClaimOutcome, tie_agrees: TiePolicy) -> bool {
+fn agrees(outcome: ClaimOutcome, tie_agrees: TieAgreement) -> bool {
     match (outcome, tie_agrees) {
-        (ClaimOutcome::Satisfied, _) | (ClaimOutcome::Tied, TiePolicy::Agrees) => true,
-        (ClaimOutcome::Violated, _) | (ClaimOutcome::Tied, TiePolicy::Disagrees) => false,
+        (ClaimOutcome::Satisfied, _) | (ClaimOutcome::Tied, TieAgreement::Agrees) => true,
+        (ClaimOutcome::Violated, _) | (ClaimOutcome::Tied, TieAgreement::Disagrees) => false,
     }
 }

@@ -226,7 +226,7 @@ impl<'a> InstanceLister<'a> {
                 if fits && self.filter.has_similar_lengths(self.instances, claim) {
                     let scored = claim.map_docs_to_scores(|text| match places[text as usize] {
                         it if it == unknown => None,
-                        it => self.scores.get(it as usize),
+                        it => self.scores.score_at_position(it as usize),
                     });
                     take(InstanceVerdict {
                         number,

@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn neighbours_weigh_one_over_their_distance() {
-        let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+        let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
         ["a b c", "b a b rare"]
             .iter()
             .for_each(|it| builder.add_document(it));

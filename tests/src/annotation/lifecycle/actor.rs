@@ -1,8 +1,8 @@
 //! An annotator who acts over HTTP and remembers the keys of their events.
 
 use shared::annotation::assignment::ItemAssignment;
-use shared::annotation::event::{AnnotationAction, AnnotationDecision, AnswerRemarks};
-use shared::annotation::{AnnotationEvent, AnnotationEventKey, AnnotatorAnswer, ItemNo};
+use shared::annotation::event::{AnnotationAction, AnnotationDecision, RatingTagsAndNote};
+use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, AnnotatorAnswer, ItemNo};
 use shared::api::annotation::{
     EventOutcome, GetAssignedItemRequest, LeaseItemsRequest, SubmitEventsRequest, TaskId,
 };
@@ -49,13 +49,13 @@ impl TestActor {
         let event = |what| {
             made_ms += 10_000;
             let key = self.random.key();
-            AnnotationEvent {
+            ClientAnnotationEvent {
                 key,
                 created_ms: made_ms,
                 action: what,
             }
         };
-        let events: Vec<AnnotationEvent> = what.into_iter().map(event).collect();
+        let events: Vec<ClientAnnotationEvent> = what.into_iter().map(event).collect();
         let keys: Vec<AnnotationEventKey> = events.iter().map(|it| it.key).collect();
         let sent = self.person.call(&SubmitEventsRequest { task, events });
         for taken in &sent.receipts {
@@ -94,7 +94,7 @@ pub(super) fn decision(
     AnnotationAction::Decided(AnnotationDecision {
         item: offer.item,
         answer,
-        comment: AnswerRemarks::default(),
+        comment: RatingTagsAndNote::default(),
         display_order: offer.display_order,
         duration_ms: 4_000,
         replaces,

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::annotation::AxiomReasonRating;
-use shared::annotation::event::AnswerRemarks;
+use shared::annotation::event::RatingTagsAndNote;
 use shared::probe::Probe;
 use shared::user_text::{MAX_NOTE_CHARS, MAX_TAG_CHARS, normalize_tag};
 
@@ -15,7 +15,7 @@ const NOTE: &str = "note";
 /// The comment on the current item, as far as it is written.
 #[derive(Clone, Copy)]
 pub(super) struct CommentDraft {
-    value: RwSignal<AnswerRemarks>,
+    value: RwSignal<RatingTagsAndNote>,
     /// Whether the note field is shown.
     is_note_open: RwSignal<bool>,
 }
@@ -23,18 +23,18 @@ pub(super) struct CommentDraft {
 impl CommentDraft {
     pub(super) fn new() -> CommentDraft {
         CommentDraft {
-            value: RwSignal::new(AnswerRemarks::default()),
+            value: RwSignal::new(RatingTagsAndNote::default()),
             is_note_open: RwSignal::new(false),
         }
     }
 
     /// Replaces the comment, because another item is displayed.
-    pub(super) fn replace_comment(self, words: AnswerRemarks) {
+    pub(super) fn replace_comment(self, words: RatingTagsAndNote) {
         self.is_note_open.set(!words.note.is_empty());
         self.value.set(words);
     }
 
-    pub(super) fn current_comment(self) -> AnswerRemarks {
+    pub(super) fn current_comment(self) -> RatingTagsAndNote {
         self.value.get_untracked()
     }
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use shared::annotation::assignment::{AssignmentPhase, N_PREFETCHED};
 use shared::annotation::event::{
-    AnnotationAction, AnnotationDecision, AnswerRemarks, MAX_REPLACED_EVENTS,
+    AnnotationAction, AnnotationDecision, RatingTagsAndNote, MAX_REPLACED_EVENTS,
 };
 use shared::annotation::log::AnnotationEventStatus;
-use shared::annotation::{AnnotationEvent, AnnotationEventKey, AnnotatorAnswer, ItemNo};
+use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, AnnotatorAnswer, ItemNo};
 use shared::api::annotation::{
     AssignedItem, EventRecord, LeaseItemsResponse, MAX_ITEMS_PER_REQUEST,
 };
@@ -68,7 +68,7 @@ pub(crate) struct AnnotationSession {
 }
 
 impl UndoableAction {
-    fn from_event(event: &AnnotationEvent) -> Option<UndoableAction> {
+    fn from_event(event: &ClientAnnotationEvent) -> Option<UndoableAction> {
         let (item, decision) = match &event.action {
             AnnotationAction::Decided(it) => (it.item, Some(it.clone())),
             AnnotationAction::Skipped(it) => (it.item, None),
@@ -96,7 +96,7 @@ impl DisplayedItem {
     }
 
     /// Returns the number of the displayed item in its task.
-    pub(crate) fn item_number(&self) -> ItemNo {
+    pub(crate) fn item_number_in_task(&self) -> ItemNo {
         self.item.assignment.item
     }
 
@@ -112,7 +112,7 @@ impl DisplayedItem {
     }
 
     /// Returns whether the next decision replaces an active one.
-    pub(crate) fn replaces_decision(&self) -> bool {
+    pub(crate) fn will_replace_decision(&self) -> bool {
         let before = self.earlier.as_ref();
         before.is_some_and(|it| !it.active_keys.is_empty())
     }
@@ -121,13 +121,13 @@ impl DisplayedItem {
     pub(crate) fn create_decision(
         &self,
         answer: AnnotatorAnswer,
-        comment: AnswerRemarks,
+        comment: RatingTagsAndNote,
         took_ms: u64,
     ) -> AnnotationAction {
         let sides = self.item.assignment.display_order;
         let before = self.earlier.as_ref();
         AnnotationAction::Decided(AnnotationDecision {
-            item: self.item_number(),
+            item: self.item_number_in_task(),
             answer: sides.convert_answer_order(answer),
             comment,
             display_order: sides,
@@ -140,7 +140,7 @@ impl DisplayedItem {
 impl AnnotationSession {
     /// Restores the events of earlier visits: those that the server has, newest first, and the
     /// unsent ones, in order.
-    pub(crate) fn restore_history(&mut self, known: &[EventRecord], unsent: &[AnnotationEvent]) {
+    pub(crate) fn restore_history(&mut self, known: &[EventRecord], unsent: &[ClientAnnotationEvent]) {
         let standing = |it: &&EventRecord| {
             !matches!(
                 it.status,
@@ -157,7 +157,7 @@ impl AnnotationSession {
         }
     }
 
-    fn apply_event(&mut self, event: &AnnotationEvent) {
+    fn apply_event(&mut self, event: &ClientAnnotationEvent) {
         if let AnnotationAction::Undone { of } = event.action {
             self.remove_event(of);
         }
@@ -190,13 +190,13 @@ impl AnnotationSession {
                 .item
                 .lease_expires_ms
                 .is_some_and(|until| until <= now_ms);
-            !over || it.earlier.is_some() || promised.contains(&it.item_number())
+            !over || it.earlier.is_some() || promised.contains(&it.item_number_in_task())
         });
         for item in handed.items {
             let number = item.assignment.item;
             self.parts.insert(number, item.assignment.phase);
             let held = self.displayed.iter_mut().chain(&mut self.upcoming);
-            match held.into_iter().find(|it| it.item_number() == number) {
+            match held.into_iter().find(|it| it.item_number_in_task() == number) {
                 Some(screen) => screen.item.lease_expires_ms = item.lease_expires_ms,
                 None if self.decided.contains(&number) => {}
                 None => self.upcoming.push_back(DisplayedItem::new(item)),
@@ -231,7 +231,7 @@ impl AnnotationSession {
     }
 
     /// Returns whether the server has no more items for now.
-    pub(crate) fn has_no_more_items(&self) -> bool {
+    pub(crate) fn server_has_no_more_items(&self) -> bool {
         self.is_exhausted
     }
 
@@ -241,17 +241,17 @@ impl AnnotationSession {
     }
 
     /// Records a decision or a skip of the displayed item.
-    pub(crate) fn record_event(&mut self, event: &AnnotationEvent) {
+    pub(crate) fn record_event_and_advance(&mut self, event: &ClientAnnotationEvent) {
         self.apply_event(event);
         let Some(screen) = &mut self.displayed else {
             return;
         };
-        if event.action.item_no() != Some(screen.item_number())
+        if event.action.item_no() != Some(screen.item_number_in_task())
             || UndoableAction::from_event(event).is_none()
         {
             return;
         }
-        let number = screen.item_number();
+        let number = screen.item_number_in_task();
         self.cache.retain(|it| it.assignment.item != number);
         self.cache.push_back(screen.item.clone());
         if self.cache.len() > MAX_CACHED_ITEMS {
@@ -288,11 +288,11 @@ impl AnnotationSession {
     pub(crate) fn reopen_item(&mut self, act: &UndoableAction, item: AssignedItem) {
         if let Some(now) = self.displayed.take()
             && now.feedback.is_none()
-            && !now.replaces_decision()
+            && !now.will_replace_decision()
         {
             self.upcoming.push_front(now);
         }
-        self.upcoming.retain(|it| it.item_number() != act.item);
+        self.upcoming.retain(|it| it.item_number_in_task() != act.item);
         let same = self.undoable.iter().rev().filter(|it| it.item == act.item);
         let stand = same.filter(|it| it.decision.is_some()).map(|it| it.key);
         let stand: Vec<AnnotationEventKey> = stand.take(MAX_REPLACED_EVENTS).collect();
@@ -309,9 +309,9 @@ impl AnnotationSession {
 
     /// Returns how much the number of items decided by the person changes once the unsent events
     /// are stored. Training items do not count.
-    pub(crate) fn unsent_progress_change(&self, unsent: &[AnnotationEvent]) -> i64 {
+    pub(crate) fn unsent_progress_change(&self, unsent: &[ClientAnnotationEvent]) -> i64 {
         let works = |item: &ItemNo| self.parts.get(item) != Some(&AssignmentPhase::Training);
-        let gain = |event: &AnnotationEvent| match &event.action {
+        let gain = |event: &ClientAnnotationEvent| match &event.action {
             AnnotationAction::Decided(it) if works(&it.item) => i64::from(it.replaces.is_empty()),
             AnnotationAction::Undone { of } => {
                 let act = self.undone.get(of);

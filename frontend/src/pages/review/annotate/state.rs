@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::annotation::event::{AnnotationAction, ItemProblemReport, SkipReason, SkippedItem};
-use shared::annotation::{AnnotationEvent, AnnotationEventKey, AnnotatorAnswer};
+use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, AnnotatorAnswer};
 use shared::api::annotation::{
     AssignedItem, GetAssignedItemRequest, LeaseItemsRequest, LeaseItemsResponse, TaskId,
     TaskProgressSummary, TaskResponse, TaskStatus,
@@ -117,8 +117,8 @@ impl AnnotationPageState {
         let item = self.session.with_untracked(|it| {
             let screen = it
                 .displayed_item()
-                .filter(|it| it.feedback.is_none() && !it.replaces_decision());
-            screen.map(|it| it.item_number())
+                .filter(|it| it.feedback.is_none() && !it.will_replace_decision());
+            screen.map(|it| it.item_number_in_task())
         });
         if let Some(item) = item {
             let what = AnnotationAction::Skipped(SkippedItem { item, reason, note });
@@ -130,7 +130,7 @@ impl AnnotationPageState {
     pub(super) fn report_problem(self, note: String) {
         let item = self
             .session
-            .with_untracked(|it| it.displayed_item().map(|it| it.item_number()));
+            .with_untracked(|it| it.displayed_item().map(|it| it.item_number_in_task()));
         if let Some(item) = item
             && self
                 .enqueue(AnnotationAction::Reported(ItemProblemReport { item, note }))
@@ -145,15 +145,15 @@ impl AnnotationPageState {
         let Some(event) = self.enqueue(what) else {
             return;
         };
-        self.session.update(|it| it.record_event(&event));
+        self.session.update(|it| it.record_event_and_advance(&event));
         self.toast.set(Some(told));
         self.display_current();
         self.fetch_items_if_few_left();
     }
 
     /// Adds an event to the outbox and returns it; returns none if the event is invalid.
-    fn enqueue(self, what: AnnotationAction) -> Option<AnnotationEvent> {
-        let event = AnnotationEvent {
+    fn enqueue(self, what: AnnotationAction) -> Option<ClientAnnotationEvent> {
+        let event = ClientAnnotationEvent {
             key: random_key(),
             created_ms: unix_time_ms(),
             action: what,
@@ -175,7 +175,7 @@ impl AnnotationPageState {
     pub(super) fn continue_to_next_item(self) {
         let rests = self.session.with_untracked(|it| {
             it.displayed_item()
-                .is_some_and(|it| it.feedback.is_some() || it.replaces_decision())
+                .is_some_and(|it| it.feedback.is_some() || it.will_replace_decision())
         });
         if rests {
             self.session.update(AnnotationSession::show_next_item);
@@ -293,7 +293,7 @@ impl AnnotationPageState {
         }
         let waits = self
             .session
-            .with_untracked(|it| it.has_no_more_items() && it.n_items_leased_by_others() > 0);
+            .with_untracked(|it| it.server_has_no_more_items() && it.n_items_leased_by_others() > 0);
         if waits {
             self.debounce.schedule(move || self.retry_fetching_items());
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use leptos::html;
 use leptos::prelude::*;
 use shared::annotation::event::{AnnotationAction, ItemAdjudication as Made};
-use shared::annotation::judgments::DisputedItem;
+use shared::annotation::judgments::AdjudicationQueueItem;
 use shared::annotation::log::AnnotationEventStatus;
 use shared::annotation::{AnnotationEventKey, AnnotatorAnswer, ItemNo};
 use shared::api::annotation::{GetItemHistoryRequest, ItemHistoryResponse, ListDisputesRequest};
@@ -37,7 +37,7 @@ const KEYS: [(&str, AnnotatorAnswer); 4] = [
 #[derive(Clone, Copy)]
 struct AdjudicationState {
     desk: CurationPageState,
-    queue: RwSignal<Option<Vec<DisputedItem>>>,
+    queue: RwSignal<Option<Vec<AdjudicationQueueItem>>>,
     failed: RwSignal<Option<RequestError>>,
     /// The item that is open.
     item: Memo<Option<ItemNo>>,
@@ -51,7 +51,7 @@ struct AdjudicationState {
 impl AdjudicationState {
     fn new(desk: CurationPageState) -> AdjudicationState {
         let here = PageLocation::of_calling_page();
-        let queue = RwSignal::new(None::<Vec<DisputedItem>>);
+        let queue = RwSignal::new(None::<Vec<AdjudicationQueueItem>>);
         let item = Memo::new(move |_| {
             let wanted = location::query_string_parameter(&here.search.get(), "item");
             let wanted = wanted.and_then(|it| it.parse().ok()).map(ItemNo);
@@ -135,7 +135,7 @@ pub(super) fn AdjudicationTab(desk: CurationPageState) -> impl IntoView {
 /// Renders the queue of disputed items, disagreements first.
 #[component]
 fn Queue(court: AdjudicationState) -> impl IntoView {
-    let row = move |it: &DisputedItem| {
+    let row = move |it: &AdjudicationQueueItem| {
         let item = it.item;
         let current = move || (court.item.get() == Some(item)).then_some("true");
         let votes = format_count_with_noun(u64::from(it.n_votes), "vote", "votes");

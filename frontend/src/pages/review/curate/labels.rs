@@ -6,7 +6,7 @@ use shared::annotation::log::AnnotationEventStatus;
 use shared::annotation::tables::ranker_name_or_number;
 use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::task::{
-    MarginOversampling, OversampledDisagreement, ProbeItemAllocation, SamplingDesign,
+    OversampledMarginSize, OversampledDisagreementSides, ProbeItemAllocation, SamplingDesign,
     TaskInstanceFilter,
 };
 use shared::annotation::{AnnotatorAnswer, AxiomReasonRating, DocumentPreference};
@@ -129,8 +129,8 @@ pub(super) fn describe_sampling_design(of: SamplingDesign, rankers: &[String]) -
             weighting: favour,
         } => {
             let favour = match favour {
-                MarginOversampling::SmallMargins => "close calls",
-                MarginOversampling::LargeMargins => "clear calls",
+                OversampledMarginSize::SmallMargins => "close calls",
+                OversampledMarginSize::LargeMargins => "clear calls",
             };
             format!(
                 "{favour} of {} preferred",
@@ -142,10 +142,10 @@ pub(super) fn describe_sampling_design(of: SamplingDesign, rankers: &[String]) -
             disagreement_share: share,
         } => {
             let between = match between {
-                OversampledDisagreement::AxiomAndRanker { ranker: at } => {
+                OversampledDisagreementSides::AxiomAndRanker { ranker: at } => {
                     format!("axiom and {}", ranker_name_or_number(rankers, at))
                 }
-                OversampledDisagreement::TwoRankers { first, second } => {
+                OversampledDisagreementSides::TwoRankers { first, second } => {
                     let first = ranker_name_or_number(rankers, first);
                     format!("{first} and {}", ranker_name_or_number(rankers, second))
                 }
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn what_was_drawn_is_said() {
         let rankers = ["BM25".to_owned()];
-        let between = OversampledDisagreement::AxiomAndRanker { ranker: 0 };
+        let between = OversampledDisagreementSides::AxiomAndRanker { ranker: 0 };
         let share = 0.7;
         assert_eq!(
             describe_sampling_design(

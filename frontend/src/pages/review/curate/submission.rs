@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use shared::annotation::event::AnnotationAction;
-use shared::annotation::{AnnotationEvent, AnnotationEventKey};
+use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey};
 use shared::api::annotation::{EventOutcome, SubmitEventsRequest, TaskId};
 
 use crate::api;
@@ -14,7 +14,7 @@ use crate::api::mutation::wait_for_result_unless_busy;
 pub(super) struct AnnotationEventSender {
     task: TaskId,
     /// The event that was sent and is not confirmed yet.
-    unconfirmed: RwSignal<Option<AnnotationEvent>>,
+    unconfirmed: RwSignal<Option<ClientAnnotationEvent>>,
     is_busy: RwSignal<bool>,
     error: RwSignal<Option<String>>,
 }
@@ -84,16 +84,16 @@ impl AnnotationEventSender {
 
 /// Returns the unconfirmed event if it has the same action, or else a new event.
 fn event(
-    before: Option<AnnotationEvent>,
+    before: Option<ClientAnnotationEvent>,
     what: AnnotationAction,
-) -> Result<AnnotationEvent, String> {
+) -> Result<ClientAnnotationEvent, String> {
     if let Some(before) = before.filter(|it| it.action == what) {
         return Ok(before);
     }
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)
         .map_err(|it| format!("The browser provides no random numbers: {it}"))?;
-    Ok(AnnotationEvent {
+    Ok(ClientAnnotationEvent {
         key: AnnotationEventKey::from_bytes(bytes),
         created_ms: js_sys::Date::now() as u64,
         action: what,

@@ -1,7 +1,7 @@
 //! The part of the form that sets the number of items and the sampling design.
 
 use leptos::prelude::*;
-use shared::annotation::task::{MarginOversampling, ProbeItemAllocation};
+use shared::annotation::task::{OversampledMarginSize, ProbeItemAllocation};
 
 use super::draft::{NewTaskField, SamplingDesignKind};
 use super::form::NewTaskForm;
@@ -15,8 +15,8 @@ pub(super) fn SamplingDesignFields(form: NewTaskForm) -> impl IntoView {
     view! {
         <fieldset class="form">
             <legend>"Sample"</legend>
-            {form.number_field(NewTaskField::Items, "Items", |it| &mut it.n_items)}
-            {form.number_field(NewTaskField::Seed, "Random seed", |it| &mut it.seed)}
+            {form.render_number_field(NewTaskField::Items, "Items", |it| &mut it.n_items)}
+            {form.render_number_field(NewTaskField::Seed, "Random seed", |it| &mut it.seed)}
             <FormSelect
                 form=form.fields
                 label="Sampling design"
@@ -67,7 +67,7 @@ fn RankerField(form: NewTaskForm, label: &'static str) -> impl IntoView {
 #[component]
 fn DisagreementShareField(form: NewTaskForm) -> impl IntoView {
     let label = "Percentage of items from disagreements";
-    form.number_field(NewTaskField::DisagreementShare, label, |it| {
+    form.render_number_field(NewTaskField::DisagreementShare, label, |it| {
         &mut it.disagreement_percent
     })
 }
@@ -98,9 +98,9 @@ fn AllocationField(form: NewTaskForm) -> impl IntoView {
 
 #[component]
 fn MarginFields(form: NewTaskForm) -> impl IntoView {
-    const CALLS: &[(MarginOversampling, &str, &str)] = &[
-        (MarginOversampling::SmallMargins, "close", "close calls"),
-        (MarginOversampling::LargeMargins, "clear", "clear calls"),
+    const CALLS: &[(OversampledMarginSize, &str, &str)] = &[
+        (OversampledMarginSize::SmallMargins, "close", "close calls"),
+        (OversampledMarginSize::LargeMargins, "clear", "clear calls"),
     ];
     view! {
         <RankerField form label="Ranker"/>

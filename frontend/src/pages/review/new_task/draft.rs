@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use shared::annotation::task::{
-    AnnotationTask, InstanceWithReferenceAnswer, MarginOversampling, OversampledDisagreement,
+    AnnotationTask, InstanceWithReferenceAnswer, OversampledMarginSize, OversampledDisagreementSides,
     ProbeItemAllocation, SamplingDesign, TaskInstanceFilter,
 };
 use shared::api::ErrorResponse;
@@ -80,7 +80,7 @@ pub(super) struct NewTaskDraft {
     pub(super) n_items: String,
     pub(super) design: SamplingDesignKind,
     pub(super) allocation: ProbeItemAllocation,
-    pub(super) margin_preference: MarginOversampling,
+    pub(super) margin_preference: OversampledMarginSize,
     /// The rows of the rankers that the design compares.
     pub(super) compared_rankers: [usize; 2],
     /// The percentage of items that are drawn from those on which the rankers disagree.
@@ -194,7 +194,7 @@ impl NewTaskDraft {
             n_items: "200".to_owned(),
             design: SamplingDesignKind::Uniform,
             allocation: ProbeItemAllocation::Equal,
-            margin_preference: MarginOversampling::SmallMargins,
+            margin_preference: OversampledMarginSize::SmallMargins,
             compared_rankers: [0, 1],
             disagreement_percent: "70".to_owned(),
             annotators_per_item: "2".to_owned(),
@@ -305,7 +305,7 @@ impl NewTaskDraft {
                 };
             }
             SamplingDesignKind::AxiomRankerDisagreement => {
-                OversampledDisagreement::AxiomAndRanker { ranker: first }
+                OversampledDisagreementSides::AxiomAndRanker { ranker: first }
             }
             SamplingDesignKind::RankerDisagreement => {
                 if first == second {
@@ -314,7 +314,7 @@ impl NewTaskDraft {
                         "must name two different rankers",
                     ));
                 }
-                OversampledDisagreement::TwoRankers { first, second }
+                OversampledDisagreementSides::TwoRankers { first, second }
             }
         };
         let share = self

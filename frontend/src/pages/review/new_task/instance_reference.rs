@@ -48,7 +48,7 @@ pub(super) fn parse_instance_reference(
     let [probe, mode, number] = words[..] else {
         return Err(help.to_owned());
     };
-    let known = AxiomVariant::ALL.iter().find(|it| it.name() == mode);
+    let known = AxiomVariant::ALL.iter().find(|it| it.slug() == mode);
     Ok(StudyInstanceRef {
         probe: probe.parse().map_err(|it: Error| it.to_string())?,
         variant: *known.ok_or_else(|| format!("there is no variant named `{mode}`"))?,

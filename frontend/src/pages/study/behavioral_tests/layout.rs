@@ -3,7 +3,7 @@
 use shared::probe::measure_and_match::ControlTolerance;
 use shared::probe::{DocumentMeasurement, MeasureAndMatchTest, Probe};
 use shared::report::format;
-use shared::score::slug::find_ranker;
+use shared::score::slug::parse_ranker_slug_or_position;
 use shared::study::behavioral_tests::{BehavioralEffect, BehavioralTestResults, BehavioralTestRow};
 
 use super::super::address::BehavioralTestsView;
@@ -87,7 +87,7 @@ impl BehavioralTestKind {
 /// Returns the row of a ranker that an address names.
 pub(super) fn ranker_row(found: &BehavioralTestResults, name: &str) -> Option<usize> {
     let slugs: Vec<String> = found.rankers.iter().map(|it| it.slug.clone()).collect();
-    find_ranker(&slugs, name).ok()
+    parse_ranker_slug_or_position(&slugs, name).ok()
 }
 
 /// The rows and columns of a grid of effects.

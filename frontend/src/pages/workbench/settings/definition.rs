@@ -7,9 +7,9 @@ use shared::study::{ManipulationLookupFiles, StudyDefinition};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
 use super::{
-    LexicalRankerSettings, LocalStudyFiles, LocalStudySettings, STOP_LIST_FILE, WORDPIECE,
+    LexicalRankerSettings, LocalStudyDefinitionFiles, LocalStudySettings, STOP_LIST_FILE, WORDPIECE,
 };
-use crate::widgets::axiom_fields::{parse_further_axioms, parse_length_tolerance};
+use crate::widgets::axiom_fields::{parse_further_unselected_axioms, parse_length_tolerance};
 use crate::widgets::form::{self, FormFieldId, parse_integer_at_least};
 
 /// A field of the form that can hold an error.
@@ -63,12 +63,12 @@ impl LocalStudySettings {
     /// Returns the definition of the local study, or all errors.
     pub(crate) fn to_study_definition(
         &self,
-        files: &LocalStudyFiles,
+        files: &LocalStudyDefinitionFiles,
     ) -> Result<StudyDefinition, Vec<LocalStudyFieldError>> {
         let mut wrong = FieldErrors(Vec::new());
         let analyzer = wrong.collect(LocalStudyField::Analyzer, self.analyzer(files));
         for (at, row) in self.rankers.iter().enumerate() {
-            let spec = row.to_ranker_spec();
+            let spec = row.to_ranker_spec_string();
             wrong.collect(
                 LocalStudyField::Ranker(at),
                 spec.parse::<shared::rank::LexicalRanker>()
@@ -76,7 +76,7 @@ impl LocalStudySettings {
             );
             if self.rankers[..at]
                 .iter()
-                .any(|it| it.to_ranker_spec() == spec)
+                .any(|it| it.to_ranker_spec_string() == spec)
             {
                 wrong.add(
                     LocalStudyField::Ranker(at),
@@ -100,10 +100,10 @@ impl LocalStudySettings {
         );
         let further = wrong.collect(
             LocalStudyField::FurtherAxioms,
-            parse_further_axioms(&self.further_axioms, &self.probes),
+            parse_further_unselected_axioms(&self.further_axioms, &self.probes),
         );
         let probes = self.probes.iter().copied();
-        let transfers = files.to_transfer_files();
+        let transfers = files.to_transfer_sets();
         let sets = transfers
             .iter()
             .filter_map(|it| it.dataset_transfer_test().ok());
@@ -169,7 +169,7 @@ impl LocalStudySettings {
                 rankers: self
                     .rankers
                     .iter()
-                    .map(LexicalRankerSettings::to_ranker_spec)
+                    .map(LexicalRankerSettings::to_ranker_spec_string)
                     .collect(),
                 analyzer,
                 limits: MiningLimits {
@@ -190,7 +190,7 @@ impl LocalStudySettings {
 
     /// Returns whether a selected probe uses derived documents.
     pub(crate) fn uses_derived_documents(&self) -> bool {
-        let further = parse_further_axioms(&self.further_axioms, &self.probes).unwrap_or_default();
+        let further = parse_further_unselected_axioms(&self.further_axioms, &self.probes).unwrap_or_default();
         let mut probes = self.probes.iter().chain(&further);
         probes.any(|it| it.adds_docs_to_collection())
     }
@@ -198,7 +198,7 @@ impl LocalStudySettings {
     /// Returns the analyzers of the tokenization audit: words without stemming, the default
     /// analyzer, and WordPiece if there is a vocabulary. The analyzer of the study itself is left
     /// out.
-    fn audit(&self, files: &LocalStudyFiles) -> Vec<Analyzer> {
+    fn audit(&self, files: &LocalStudyDefinitionFiles) -> Vec<Analyzer> {
         if !self.has_tokenization_audit {
             return Vec::new();
         }
@@ -220,7 +220,7 @@ impl LocalStudySettings {
     }
 
     /// Returns the analyzer, or why it is invalid.
-    pub(crate) fn analyzer(&self, files: &LocalStudyFiles) -> Result<Analyzer, String> {
+    pub(crate) fn analyzer(&self, files: &LocalStudyDefinitionFiles) -> Result<Analyzer, String> {
         let tokenizer = match (self.analyzer.tokenizer.as_str(), &files.vocabulary) {
             (WORDPIECE, Some(pieces)) => Some(Tokenizer::Wordpiece(pieces.clone()?)),
             (WORDPIECE, None) => return Err("choose the vocabulary file".to_owned()),
@@ -269,7 +269,7 @@ mod tests {
         let mut settings = LocalStudySettings::default_settings();
         change(&mut settings);
         settings
-            .to_study_definition(&LocalStudyFiles::default())
+            .to_study_definition(&LocalStudyDefinitionFiles::default())
             .expect_err("it is wrong")
     }
 
@@ -282,9 +282,9 @@ mod tests {
             wrong[0].reason,
             "STMC1 needs word vectors: add a GloVe or word2vec file"
         );
-        let files = LocalStudyFiles {
+        let files = LocalStudyDefinitionFiles {
             vectors: Some("glove.txt".to_owned()),
-            ..LocalStudyFiles::default()
+            ..LocalStudyDefinitionFiles::default()
         };
         let settings = LocalStudySettings {
             probes: vec![Probe::Axiom(Axiom::Stmc1)],
@@ -313,7 +313,7 @@ mod tests {
     fn the_standard_settings_make_a_study() {
         assert!(
             LocalStudySettings::default_settings()
-                .to_study_definition(&LocalStudyFiles::default())
+                .to_study_definition(&LocalStudyDefinitionFiles::default())
                 .is_ok()
         );
     }

@@ -6,7 +6,7 @@ use shared::text::{Stopwords, WordpieceVocabulary};
 
 /// The files that the definition of a local study uses in addition to the settings in the form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct LocalStudyFiles {
+pub(crate) struct LocalStudyDefinitionFiles {
     /// The uploaded stop list.
     pub(crate) stop_list: Option<Stopwords>,
     /// The uploaded WordPiece vocabulary, or why it could not be read.
@@ -30,9 +30,9 @@ pub(crate) struct UploadedPairsFile {
     pub(crate) is_symmetric: bool,
 }
 
-impl LocalStudyFiles {
+impl LocalStudyDefinitionFiles {
     /// Returns the transfer sets, named after their files.
-    pub(super) fn to_transfer_files(&self) -> Vec<TransferSetFile> {
+    pub(super) fn to_transfer_sets(&self) -> Vec<TransferSetFile> {
         let mut sets: Vec<TransferSetFile> = Vec::new();
         for file in &self.pairs {
             let plain = set_name(&file.name);
@@ -74,13 +74,13 @@ mod tests {
             query_source: TransferQuerySource::NounPhrase,
             is_symmetric: symmetric,
         };
-        let files = LocalStudyFiles {
+        let files = LocalStudyDefinitionFiles {
             pairs: vec![
                 file("JFLEG dev.jsonl.gz", false),
                 file("jfleg-dev.jsonl", true),
                 file("…", false),
             ],
-            ..LocalStudyFiles::default()
+            ..LocalStudyDefinitionFiles::default()
         };
         let definition = LocalStudySettings::default_settings()
             .to_study_definition(&files)

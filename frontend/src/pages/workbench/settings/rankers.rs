@@ -76,7 +76,7 @@ impl LexicalRankerSettings {
     }
 
     /// Returns the specification of the ranker, as on the command line; it may be invalid.
-    pub(crate) fn to_ranker_spec(&self) -> String {
+    pub(crate) fn to_ranker_spec_string(&self) -> String {
         let keys = self
             .kind
             .parameter_names_and_defaults()
@@ -90,7 +90,7 @@ impl LexicalRankerSettings {
     }
 
     /// Parses a specification from an address; unknown parameters are ignored.
-    pub(super) fn from_ranker_spec(spec: &str) -> Option<LexicalRankerSettings> {
+    pub(super) fn parse_ranker_spec(spec: &str) -> Option<LexicalRankerSettings> {
         let (word, list) = spec.split_once(':').unwrap_or((spec, ""));
         let given: Vec<(&str, &str)> = list
             .split(',')

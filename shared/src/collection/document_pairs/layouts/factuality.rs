@@ -31,7 +31,7 @@ use rand_pcg::Pcg64;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::{ConvertedPairDataset, DocumentPair, RowExclusionReason};
+use super::{ConvertedPairDataset, DatasetTransferPair, RowExclusionReason};
 use crate::collection::lines::rows::{
     IdFirstOccurrences, RowWarnings, quote_text, read_rows_of_lines, validate_record_id,
 };
@@ -81,7 +81,7 @@ type Pools = BTreeMap<(Entity, usize), Vec<(String, String)>>;
 /// Reads rows and replaces the answers in their passages. A row that gives no pair is counted by
 /// the first reason that applies. `progress` receives the number of bytes of the file that have
 /// been read.
-pub fn read_factuality_pairs(
+pub fn make_answer_replacement_pairs(
     name: &str,
     seed: u64,
     bytes: impl Read,
@@ -200,7 +200,7 @@ fn pools(rows: &[AnswerRow]) -> Pools {
 }
 
 /// Returns the pair of a row, or the reason why it has none.
-fn alter(asked: &AnswerRow, pools: &Pools, seed: u64) -> Result<DocumentPair, RowExclusionReason> {
+fn alter(asked: &AnswerRow, pools: &Pools, seed: u64) -> Result<DatasetTransferPair, RowExclusionReason> {
     let row = &asked.row;
     let answer = asked
         .answer
@@ -224,7 +224,7 @@ fn alter(asked: &AnswerRow, pools: &Pools, seed: u64) -> Result<DocumentPair, Ro
         from = place.end;
     }
     altered += &row.passage[from..];
-    Ok(DocumentPair {
+    Ok(DatasetTransferPair {
         id: format!("{}:{passage}", row.id),
         query: Some(row.question.clone()),
         a: row.passage.clone(),

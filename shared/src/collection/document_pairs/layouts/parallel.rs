@@ -12,7 +12,7 @@
 
 use std::io::Read;
 
-use super::{ConvertedPairDataset, DocumentPair};
+use super::{ConvertedPairDataset, DatasetTransferPair};
 use crate::collection::lines::rows::validate_record_id;
 use crate::collection::lines::{FileSizeLimits, LineReader};
 use crate::error::{Error, FileReadReport};
@@ -120,7 +120,7 @@ pub fn align_sentence_files(
                 PreferredPairSide::Reference => (reference, sentence),
                 PreferredPairSide::Source => (sentence, reference),
             };
-            converted.pairs.push(DocumentPair {
+            converted.pairs.push(DatasetTransferPair {
                 id: format!("{group}:{number}"),
                 query: None,
                 a: a.to_owned(),

@@ -13,7 +13,7 @@ use std::io::Read;
 
 use sha2::{Digest, Sha256};
 
-use super::{ConvertedPairDataset, DocumentPair};
+use super::{ConvertedPairDataset, DatasetTransferPair};
 use crate::collection::lines::rows::{quote_text, validate_record_id};
 use crate::collection::lines::{FileSizeLimits, LineReader};
 use crate::error::Error;
@@ -29,7 +29,7 @@ pub enum StoryFileLayout {
 
 /// The stories of a data set that are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NewsStorySubset {
+pub enum NewsStorySampleSize {
     /// The tenth that ABNIRML uses.
     Tenth,
     /// All stories.
@@ -46,17 +46,17 @@ impl StoryFileLayout {
     }
 
     /// Returns whether a story is in a subset.
-    pub fn is_in_subset(self, sample: NewsStorySubset, id: &str) -> bool {
+    pub fn is_story_in_sample(self, sample: NewsStorySampleSize, id: &str) -> bool {
         let digest = match self {
             StoryFileLayout::Xsum => Sha256::digest(format!("{id}{}", self.file_extension())),
             StoryFileLayout::Cnndm => Sha256::digest(id),
         };
-        sample == NewsStorySubset::All || digest[0].is_multiple_of(10)
+        sample == NewsStorySampleSize::All || digest[0].is_multiple_of(10)
     }
 
     /// Reads a story with this id from a file with this name; a story that cannot be used is
     /// rejected.
-    pub fn read_story(
+    pub fn read_story_into_dataset(
         self,
         id: &str,
         name: &str,
@@ -73,7 +73,7 @@ impl StoryFileLayout {
         match taken {
             Ok(parts) => {
                 into.reading.n_rows += 1;
-                into.pairs.push(DocumentPair {
+                into.pairs.push(DatasetTransferPair {
                     id: id.to_owned(),
                     query: parts.title,
                     a: parts.summary,
@@ -198,7 +198,7 @@ mod tests {
 
     fn read(story: StoryFileLayout, bytes: &[u8]) -> ConvertedPairDataset {
         let mut found = ConvertedPairDataset::default();
-        story.read_story("7", "7.file", bytes, &mut found);
+        story.read_story_into_dataset("7", "7.file", bytes, &mut found);
         found
     }
 
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn the_first_sentence_is_preferred_to_the_rest() {
         let found = read(StoryFileLayout::Xsum, SUMMARY.as_bytes());
-        let expected = DocumentPair {
+        let expected = DatasetTransferPair {
             id: "7".to_owned(),
             query: Some("The lighthouse".to_owned()),
             a: "A lighthouse was saved.".to_owned(),
@@ -293,7 +293,7 @@ mod tests {
     fn the_sample_is_a_tenth_by_digest() {
         let sampled = |story: StoryFileLayout| {
             let ids = (0..100).map(|it: u32| it.to_string());
-            let ids = ids.filter(|it| story.is_in_subset(NewsStorySubset::Tenth, it));
+            let ids = ids.filter(|it| story.is_story_in_sample(NewsStorySampleSize::Tenth, it));
             ids.collect::<Vec<String>>().join(" ")
         };
         assert_eq!(
@@ -304,6 +304,6 @@ mod tests {
             sampled(StoryFileLayout::Cnndm),
             "15 22 53 57 73 85 92 93 99"
         );
-        assert!(StoryFileLayout::Xsum.is_in_subset(NewsStorySubset::All, "1"));
+        assert!(StoryFileLayout::Xsum.is_story_in_sample(NewsStorySampleSize::All, "1"));
     }
 }

@@ -15,7 +15,7 @@ use std::io::Read;
 use std::ops::RangeBounds;
 
 use super::parallel::restore_penn_brackets;
-use super::{ConvertedPairDataset, DatasetConversionResult, DocumentPair, RowExclusionReason};
+use super::{ConvertedPairDataset, DatasetConversionResult, DatasetTransferPair, RowExclusionReason};
 use crate::collection::ByteProgressCallback;
 use crate::collection::lines::rows::{
     IdFirstOccurrences, RowWarnings, column_count_error, quote_text, read_rows_of_lines,
@@ -46,11 +46,11 @@ pub fn read_msr_paraphrase_table(
         match quality {
             "1" => {
                 seen.validate_and_insert_id(&id, line)?;
-                found.pairs.push(DocumentPair {
+                found.pairs.push(DatasetTransferPair {
                     id,
                     a,
                     b,
-                    ..DocumentPair::default()
+                    ..DatasetTransferPair::default()
                 });
             }
             "0" => found.count_excluded_row(RowExclusionReason::NoParaphrase),
@@ -88,7 +88,7 @@ pub fn read_wikiturk_table(
                 warnings.push(format!("simplification {number} is empty and is skipped"));
                 continue;
             }
-            found.pairs.push(DocumentPair {
+            found.pairs.push(DatasetTransferPair {
                 id: format!("{group}:{number}"),
                 query: None,
                 a: restore_penn_brackets(text),
@@ -121,7 +121,7 @@ pub fn read_wiki_neutrality_corpus(
             ("the biased sentence", biased),
         ])?;
         let number = of_revision.entry(revision.to_owned()).or_default();
-        found.pairs.push(DocumentPair {
+        found.pairs.push(DatasetTransferPair {
             id: format!("{revision}:{number}"),
             query: None,
             a: neutral,

@@ -301,7 +301,7 @@ impl FormulaParser<'_> {
             return Ok(OperandKind::Number);
         }
         let named = (!word.is_empty())
-            .then(|| Axiom::from_name(&word))
+            .then(|| Axiom::from_name_or_slug(&word))
             .flatten();
         let place = named.and_then(|it| leaves().position(|leaf| leaf == it));
         let Some(place) = place else {

@@ -139,7 +139,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
             IrAxiomsAxiom::Prox1 => first(-proximity::mean_first_occurrence_distance(text)),
             IrAxiomsAxiom::Prox2 => first(-proximity::sum_of_first_term_positions(text)),
             IrAxiomsAxiom::Prox3 => first(-proximity::query_phrase_position(text, self.case.query)),
-            IrAxiomsAxiom::Prox4 => match proximity::min_gap_words_and_group_count(text) {
+            IrAxiomsAxiom::Prox4 => match proximity::min_gap_words_and_tied_groups(text) {
                 Some((n_others, n_groups)) => [-f64::from(n_others), f64::from(n_groups)],
                 None => [0.0; 2],
             },

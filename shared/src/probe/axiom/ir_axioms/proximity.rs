@@ -150,7 +150,7 @@ fn nearest(positions: &[u32], here: u32) -> u32 {
 }
 
 /// Returns the fewest other words in a group, and the number of groups with so few.
-pub(super) fn min_gap_words_and_group_count(text: &DocumentFeatures) -> Option<(u32, u32)> {
+pub(super) fn min_gap_words_and_tied_groups(text: &DocumentFeatures) -> Option<(u32, u32)> {
     let mut asked: Vec<u32> = text.positions.iter().flatten().copied().collect();
     asked.sort_unstable();
     let n_others = |(first, last): (u32, u32)| {

@@ -324,7 +324,7 @@ fn the_worked_examples_are_instances() {
         let index = Index::build(&Analyzer::default(), docs).unwrap();
         let terms = index.query_term_statistics(query);
         let count = |at: usize| {
-            let mut counted = DocumentFeatures::count_query_and_other_terms(
+            let mut counted = DocumentFeatures::from_terms_including_non_query(
                 index.term_sequence_of_doc(at as u32),
                 &terms,
             );

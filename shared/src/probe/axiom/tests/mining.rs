@@ -6,12 +6,12 @@ use super::*;
 use crate::index::IndexBuilder;
 use crate::probe::Instances;
 use crate::probe::features::WordVectorFeatures;
-use crate::rank::max_score::tests::seeded_random_numbers;
+use crate::rank::max_score::tests::seeded_random_generator;
 use crate::word_vectors::{IndexedWordVectors, WordVectors};
 
 /// Documents over a few words, so that every axiom has many instances.
 fn texts(n: usize) -> Vec<String> {
-    let mut next = seeded_random_numbers(11);
+    let mut next = seeded_random_generator(11);
     let words = ["river", "bank", "tide", "mud", "stone", "sand"];
     (0..n)
         .map(|_| {
@@ -25,7 +25,7 @@ fn texts(n: usize) -> Vec<String> {
 #[test]
 fn an_instance_is_mined_iff_all_its_preconditions_hold() {
     let texts = texts(40);
-    let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+    let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
     texts.iter().for_each(|it| builder.add_document(it));
     let index = builder.finish().unwrap();
     let vectors = vectors();
@@ -41,7 +41,7 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
         let counted: Vec<DocumentFeatures> = pool
             .iter()
             .map(|&it| {
-                let mut counted = DocumentFeatures::count_query_and_other_terms(
+                let mut counted = DocumentFeatures::from_terms_including_non_query(
                     index.term_sequence_of_doc(it),
                     &terms,
                 );
@@ -78,7 +78,7 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
                         totals: index.collection_totals(),
                         term_similarities: &alike,
                     };
-                    let mined = axiom.find_instances(mode, &case).positions;
+                    let mined = axiom.find_instances_in_pool(mode, &case).positions;
                     let mut mined: Vec<&[u32]> = mined.chunks(arity).filter(tried).collect();
                     mined.sort_unstable();
                     let tuples = tuples(pool.len() as u32, arity);
@@ -88,7 +88,7 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
                             .map(|&it| counted[it as usize].clone())
                             .collect();
                         let preconditions =
-                            axiom.measure_preconditions(mode, &case.with_pool_features(&texts));
+                            axiom.measure_preconditions(mode, &case.with_replaced_pool(&texts));
                         preconditions.iter().all(MeasuredPrecondition::holds)
                     };
                     *n_mined.entry((axiom, mode)).or_default() += mined.len();
@@ -109,7 +109,7 @@ fn a_document_is_repeated_iff_all_preconditions_of_the_repetition_hold() {
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
     let terms = index.query_term_statistics("river bank");
     let repeated = |doc: u32, times: u32| {
-        DocumentFeatures::count_query_and_other_terms(
+        DocumentFeatures::from_terms_including_non_query(
             &index.term_sequence_of_doc(doc).repeat(times as usize),
             &terms,
         )
@@ -128,7 +128,7 @@ fn a_document_is_repeated_iff_all_preconditions_of_the_repetition_hold() {
         let holds = |&(doc, times): &(u32, u32)| {
             let pair = [repeated(doc, times), repeated(doc, 1)];
             let preconditions =
-                Axiom::Lnc2.measure_preconditions(mode, &case.with_pool_features(&pair));
+                Axiom::Lnc2.measure_preconditions(mode, &case.with_replaced_pool(&pair));
             preconditions.iter().all(MeasuredPrecondition::holds)
         };
         let every = docs
@@ -136,7 +136,7 @@ fn a_document_is_repeated_iff_all_preconditions_of_the_repetition_hold() {
             .flat_map(|doc| (1..=12).map(move |it| (doc, it)));
         let expected: Vec<(u32, u32)> = every.filter(holds).collect();
         assert!(!expected.is_empty(), "{mode:?}");
-        let mined = Axiom::Lnc2.find_instances(mode, &case).derived;
+        let mined = Axiom::Lnc2.find_instances_in_pool(mode, &case).derived;
         assert_eq!(mined, expected, "{mode:?}");
     }
 }
@@ -161,7 +161,7 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
         ("money", [0.1, 0.9]),
     ]);
     let docs = ["rivers streams", "river money"];
-    let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+    let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
     docs.iter().for_each(|it| builder.add_document(it));
     let index = builder.finish().unwrap();
     let rows = vectors.token_rows_of_index(&index);
@@ -193,7 +193,7 @@ fn equal_means_are_equal_whatever_their_rounding() {
         ("silt", b),
     ]);
     let docs = ["tide mud stone", "sand reed silt"];
-    let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+    let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
     docs.iter().for_each(|it| builder.add_document(it));
     let index = builder.finish().unwrap();
     let rows = vectors.token_rows_of_index(&index);

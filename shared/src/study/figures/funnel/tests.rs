@@ -6,7 +6,7 @@ use crate::study::fixture;
 /// occurrences of it.
 const TEXTS: [&str; 4] = ["river river", "river bank", "a river bank", "the sea"];
 
-fn funnel(probe: Probe, delta: u32) -> AxiomFunnel {
+fn funnel(probe: Probe, delta: u32) -> AxiomRelaxationFunnel {
     let study = fixture::study_with_one_query("river", &TEXTS, delta);
     let figures = study
         .compute_figures(&StudyFigureOptions::default())
@@ -15,7 +15,7 @@ fn funnel(probe: Probe, delta: u32) -> AxiomFunnel {
     funnels.find(|it| it.probe == probe).unwrap()
 }
 
-fn counts(funnel: &AxiomFunnel) -> Vec<(AxiomFunnelStage, u64)> {
+fn counts(funnel: &AxiomRelaxationFunnel) -> Vec<(AxiomRelaxationStage, u64)> {
     funnel
         .steps
         .iter()
@@ -29,11 +29,11 @@ fn tfc1_is_relaxed_and_extended_step_by_step() {
     // also 1 > 3, but no longer those with 4. By length alone: 1 > 2, 3, 4, 2 > 4, 3 > 4.
     let found = funnel(Probe::Axiom(Axiom::Tfc1), 1);
     let expected = [
-        (AxiomFunnelStage::Candidates, 12),
-        (AxiomFunnelStage::Original, 3),
-        (AxiomFunnelStage::Relaxed, 2),
-        (AxiomFunnelStage::ExtendedByLength, 5),
-        (AxiomFunnelStage::Mined, 2),
+        (AxiomRelaxationStage::Candidates, 12),
+        (AxiomRelaxationStage::Original, 3),
+        (AxiomRelaxationStage::Relaxed, 2),
+        (AxiomRelaxationStage::ExtendedByLength, 5),
+        (AxiomRelaxationStage::Mined, 2),
     ];
     assert_eq!(counts(&found), expected);
     assert_eq!(found.n_checked, 12);

@@ -2,7 +2,7 @@ use shared::annotation::assignment::ItemAssignment;
 use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::event::{SkipReason, SkippedItem};
 use shared::annotation::task::TrainingFeedback;
-use shared::annotation::{AnnotationLogEntry, DocumentDisplayOrder, PersonId};
+use shared::annotation::{ReceivedAnnotationEvent, DocumentDisplayOrder, PersonId};
 use shared::api::annotation::TaskProgressSummary;
 use shared::probe::{Axiom, AxiomVariant, Probe, ScoreClaimKind};
 use shared::study::instance_details::HighlightedText;
@@ -56,8 +56,8 @@ fn course(numbers: &[u32]) -> AnnotationSession {
     course
 }
 
-fn event(byte: u8, what: AnnotationAction) -> AnnotationEvent {
-    AnnotationEvent {
+fn event(byte: u8, what: AnnotationAction) -> ClientAnnotationEvent {
+    ClientAnnotationEvent {
         key: AnnotationEventKey::from_bytes([byte; 16]),
         created_ms: 0,
         action: what,
@@ -65,17 +65,17 @@ fn event(byte: u8, what: AnnotationAction) -> AnnotationEvent {
 }
 
 fn now(course: &AnnotationSession) -> Option<u32> {
-    course.displayed_item().map(|it| it.item_number().0)
+    course.displayed_item().map(|it| it.item_number_in_task().0)
 }
 
 /// Decides on the displayed item, with an event whose key is made from this byte.
-fn decide(course: &mut AnnotationSession, byte: u8, answer: AnnotatorAnswer) -> AnnotationEvent {
+fn decide(course: &mut AnnotationSession, byte: u8, answer: AnnotatorAnswer) -> ClientAnnotationEvent {
     let screen = course.displayed_item().expect("an item is shown");
     let made = event(
         byte,
-        screen.create_decision(answer, AnswerRemarks::default(), 5),
+        screen.create_decision(answer, RatingTagsAndNote::default(), 5),
     );
-    course.record_event(&made);
+    course.record_event_and_advance(&made);
     made
 }
 
@@ -87,7 +87,7 @@ fn one_decision_moves_on() {
     // The display order is swapped: the left document is the second of the claim.
     assert_eq!(made.action.answer(), Some(AnnotatorAnswer::Second));
     assert_eq!(now(&course), Some(2));
-    course.record_event(&event(
+    course.record_event_and_advance(&event(
         2,
         AnnotationAction::Skipped(SkippedItem {
             item: ItemNo(2),
@@ -133,7 +133,7 @@ fn a_changed_answer_replaces_the_one_of_before() {
     let first = decide(&mut course, 1, AnnotatorAnswer::First);
     let act = course.undoable_actions().last().cloned().unwrap();
     course.reopen_item(&act, course.cached_decided_item(act.item).cloned().unwrap());
-    assert!(course.displayed_item().unwrap().replaces_decision());
+    assert!(course.displayed_item().unwrap().will_replace_decision());
     let second = decide(&mut course, 2, AnnotatorAnswer::Equal);
     assert_eq!(second.action.replaced_event_keys(), [first.key]);
     assert_eq!(
@@ -202,9 +202,9 @@ fn a_promise_that_is_over_is_somebody_elses() {
 fn what_was_done_is_there_after_a_reload() {
     let done = |byte, number, fate| {
         let screen = DisplayedItem::new(item(number, AssignmentPhase::Main));
-        let what = screen.create_decision(AnnotatorAnswer::First, AnswerRemarks::default(), 5);
+        let what = screen.create_decision(AnnotatorAnswer::First, RatingTagsAndNote::default(), 5);
         EventRecord {
-            entry: AnnotationLogEntry {
+            entry: ReceivedAnnotationEvent {
                 person: PersonId(1),
                 received_ms: 0,
                 event: event(byte, what),
