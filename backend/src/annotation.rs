@@ -18,9 +18,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use shared::annotation::agreement::{self, InterAnnotatorAgreementReport};
 use shared::annotation::estimate;
 use shared::annotation::event::RequiredRole;
-use shared::annotation::judgments::{DisputeReason, AdjudicationQueueItem, adjudication_queue};
+use shared::annotation::judgments::{AdjudicationQueueItem, DisputeReason, adjudication_queue};
 use shared::annotation::progress::{AnnotationTaskProgress, measure_annotation_progress};
-use shared::annotation::{ClientAnnotationEvent, ReceivedAnnotationEvent, ItemNo, PersonId};
+use shared::annotation::{ClientAnnotationEvent, ItemNo, PersonId, ReceivedAnnotationEvent};
 use shared::api::annotation::{EventOutcome, TaskId, TaskResults, TaskStatus, UpdateTaskRequest};
 use shared::study::Study;
 
@@ -266,7 +266,8 @@ impl AnnotationTaskService {
                 let dials = &row.task.filter.controls;
                 let estimates = study.map(|study| {
                     ensure_loaded_study_is_unchanged(&row, &study)?;
-                    let reviewed = estimate::load_sampled_item_preferences(&study, dials, items, &log)?;
+                    let reviewed =
+                        estimate::load_sampled_item_preferences(&study, dials, items, &log)?;
                     Ok::<_, Error>(estimate::compute_agreement_estimates(&reviewed))
                 });
                 Ok(Arc::new(TaskResults {

@@ -87,7 +87,9 @@ pub(crate) fn compute_candidate_pools(
     };
     let pools = CandidatePoolSelector::new(pool, run.as_ref(), collection, index)?;
     let queries = (0..collection.queries.len()).into_par_iter();
-    Ok(queries.map(|query| pools.pool_and_missing_doc_count(query).0).collect())
+    Ok(queries
+        .map(|query| pools.pool_and_missing_doc_count(query).0)
+        .collect())
 }
 
 /// Counts the co-occurrences of words, in parts on all cores, and returns the trainer of their

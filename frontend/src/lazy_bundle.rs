@@ -45,7 +45,12 @@ impl MountedLazyPage {
 
 /// Shows the page at a path, with a query string, in an element until the result is dropped. `ask`
 /// takes path, method and request, and returns a promise of the reply.
-pub fn mount_lazy_page(place: HtmlElement, path: &str, search: &str, ask: Function) -> MountedLazyPage {
+pub fn mount_lazy_page(
+    place: HtmlElement,
+    path: &str,
+    search: &str,
+    ask: Function,
+) -> MountedLazyPage {
     // The main page passes the same function each time.
     REQUEST_FUNCTION.with(|it| it.get_or_init(|| ask).clone());
     api::set_request_transport(|asked| Box::pin(request_through_page(asked)));

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use leptos::ev;
 use leptos::prelude::*;
-use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, PersonId};
+use shared::annotation::{AnnotationEventKey, ClientAnnotationEvent, PersonId};
 use shared::api::annotation::{SubmitEventsRequest, TaskId, TaskProgressSummary};
 
 use crate::api::{self, RequestError};
@@ -71,7 +71,8 @@ pub(crate) fn outbox_status_signal() -> ArcRwSignal<OutboxStatus> {
 }
 
 /// Returns the task of the last delivery with its progress after it.
-pub(crate) fn task_progress_after_last_delivery() -> ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> {
+pub(crate) fn task_progress_after_last_delivery()
+-> ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> {
     LAST_DELIVERY.with(Clone::clone)
 }
 

@@ -25,8 +25,8 @@ use crate::encoder::TransformerEncoder;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
 use crate::ranker_config::{
-    ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialTokenKind, PunctuationPolicy,
-    RankerArchitecture, RankerConfig,
+    ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialTokenKind,
+    PunctuationPolicy, RankerArchitecture, RankerConfig,
 };
 use crate::tokenization::{
     EncoderInput, InputTokenizer, QueryOrDocumentRole, TokenLimits, TokenizedText,

@@ -126,9 +126,11 @@ impl Doc2Query {
         text: &str,
         sampling: &QueryGenerationConfig,
     ) -> Result<GeneratedQueries, Error> {
-        let tokens =
-            self.words
-                .tokenize_without_end_token(QueryOrDocumentRole::Document, text, self.max_tokens - 1)?;
+        let tokens = self.words.tokenize_without_end_token(
+            QueryOrDocumentRole::Document,
+            text,
+            self.max_tokens - 1,
+        )?;
         let mut ids = tokens.ids;
         ids.push(self.model.config().eos_token_id);
         let input = EncoderInput::single_segment(&ids);

@@ -130,7 +130,8 @@ impl EncodedText {
         let width = hidden.len() / text.ids.len();
         match matching {
             EmbeddingComparison::BiEncoder => {
-                let numbers = sentence.apply_steps_after_pooling(sentence.pooling.pool(hidden, width));
+                let numbers =
+                    sentence.apply_steps_after_pooling(sentence.pooling.pool(hidden, width));
                 let width = numbers.len();
                 let encoded = EncodedText {
                     numbers,

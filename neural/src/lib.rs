@@ -76,7 +76,7 @@ pub use colbert::Colbert;
 pub use config::is_encoder_config;
 pub use cross_encoder::CrossEncoder;
 pub use device::{Device, DeviceAndPrecision, FloatPrecision};
-pub use doc2query::{Doc2Query, GeneratedQueries, DecodedGeneratedQuery, QueryGenerationConfig};
+pub use doc2query::{DecodedGeneratedQuery, Doc2Query, GeneratedQueries, QueryGenerationConfig};
 pub use embedding::{
     EmbeddingComparison, EncodedText, SubwordToken, TokenPairCosines, TokenPooling,
 };
@@ -90,6 +90,6 @@ pub use ranker_config::{
     PromptPrefixConfig, PunctuationPolicy, RankerArchitecture, RankerConfig,
 };
 pub use sentence_transformers::{VectorSimilarity, dense_module_folders};
-pub use spectra::{TokenSpectrumAccumulator, TokenSpectralRatio};
+pub use spectra::{TokenSpectralRatio, TokenSpectrumAccumulator};
 pub use splade::{SparseVector, Splade};
 pub use tokenization::{QueryOrDocumentRole, TokenizedPair, TokenizedText};

@@ -19,7 +19,8 @@ use crate::model_files::ModelFiles;
 use crate::ranker_config::RankerArchitecture;
 use crate::t5::{self, T5, T5Config, T5Tokenizer};
 use crate::tokenization::{
-    EncoderInput, QueryOrDocumentRole, TokenizedPair, TokenizedText, longest_first_truncated_lengths,
+    EncoderInput, QueryOrDocumentRole, TokenizedPair, TokenizedText,
+    longest_first_truncated_lengths,
 };
 
 /// A ranker that scores pairs with a T5.
@@ -74,7 +75,8 @@ impl MonoT5 {
 
     /// Returns the tokens of a query or of a document, without special ones, at most `max_tokens`.
     pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
-        self.words.tokenize_without_end_token(side, text, self.max_tokens)
+        self.words
+            .tokenize_without_end_token(side, text, self.max_tokens)
     }
 
     /// Fills the prompt; if query and document are too long, the longer one is truncated first.
@@ -84,7 +86,8 @@ impl MonoT5 {
         text: &TokenizedText,
     ) -> TokenizedPair {
         let room = self.max_tokens - self.prompt.len();
-        let (n_query, n_text) = longest_first_truncated_lengths(query.ids.len(), text.ids.len(), room);
+        let (n_query, n_text) =
+            longest_first_truncated_lengths(query.ids.len(), text.ids.len(), room);
         let cut = n_query < query.ids.len() || n_text < text.ids.len();
         let mut ids = self.prompt.query.clone();
         ids.extend(&query.ids[..n_query]);

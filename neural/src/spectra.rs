@@ -79,7 +79,10 @@ impl TokenSpectrumAccumulator {
     }
 
     /// Returns the spectra of all tokens with at least `floor` vectors, by token id.
-    pub fn spectral_ratios_of_frequent_tokens(&self, floor: u64) -> BTreeMap<u32, TokenSpectralRatio> {
+    pub fn spectral_ratios_of_frequent_tokens(
+        &self,
+        floor: u64,
+    ) -> BTreeMap<u32, TokenSpectralRatio> {
         let each = self.of.par_iter();
         let found = each.filter_map(|(&id, sums)| {
             let n = sums.n(self.width);

@@ -220,7 +220,8 @@ impl InputTokenizer {
         Ok(())
     }
 
-    /// Joins a query and a document into one sequence, truncated by [`longest_first_truncated_lengths`].
+    /// Joins a query and a document into one sequence, truncated by
+    /// [`longest_first_truncated_lengths`].
     pub(crate) fn join_tokenized_pair(
         &self,
         query: &TokenizedText,
@@ -233,7 +234,8 @@ impl InputTokenizer {
         let (mut query_ids, mut text_ids) = (inner(query), inner(text));
         let most = self.max_tokens - 2 - self.n_separators;
         let cut = query_ids.len() + text_ids.len() > most;
-        let (n_query, n_text) = longest_first_truncated_lengths(query_ids.len(), text_ids.len(), most);
+        let (n_query, n_text) =
+            longest_first_truncated_lengths(query_ids.len(), text_ids.len(), most);
         query_ids.truncate(n_query);
         text_ids.truncate(n_text);
         let mut ids = vec![self.cls];
@@ -280,7 +282,9 @@ impl InputTokenizer {
         let prompt = self.prompts.of(side);
         let encoding = match prompt {
             "" => self.tokenizer.encode_without_specials(text)?,
-            prompt => self.tokenizer.encode_without_specials(&format!("{prompt}{text}"))?,
+            prompt => self
+                .tokenizer
+                .encode_without_specials(&format!("{prompt}{text}"))?,
         };
         let kept = encoding.len().min(most);
         let before = prompt.chars().count();
@@ -325,7 +329,11 @@ impl InputTokenizer {
 /// Returns how many tokens of a query and of a document are kept if at most `most` fit. If both are
 /// too long together, the longer one is truncated to what the other leaves, or both to a half, as
 /// `longest_first` does in the tokenizers library.
-pub(crate) fn longest_first_truncated_lengths(n_query: usize, n_text: usize, most: usize) -> (usize, usize) {
+pub(crate) fn longest_first_truncated_lengths(
+    n_query: usize,
+    n_text: usize,
+    most: usize,
+) -> (usize, usize) {
     if n_query + n_text <= most {
         return (n_query, n_text);
     }

@@ -249,9 +249,11 @@ impl Bench {
                 &limits,
                 index.collection_totals(),
             );
-            THREE
-                .iter()
-                .for_each(|it| drop(black_box(it.find_instances_in_pool(AxiomVariant::Fixed, &case))));
+            THREE.iter().for_each(|it| {
+                drop(black_box(
+                    it.find_instances_in_pool(AxiomVariant::Fixed, &case),
+                ))
+            });
         };
         // Every text is analysed anew for every query, as the peer does.
         let from_texts = mean(|| {

@@ -20,7 +20,7 @@ mod svg;
 mod thumbnail;
 
 pub use color::{FigureColor, FigureTheme};
-pub use funnel::{draw_ranker_means_by_overlap, draw_mining_funnel};
+pub use funnel::{draw_mining_funnel, draw_ranker_means_by_overlap};
 pub use grid_search::draw_grid_search_heatmap;
 pub use heatmap::draw_study_heatmap;
 pub use histogram::{draw_margin_histogram, draw_score_difference_histogram};

@@ -184,7 +184,9 @@ impl PaperTable {
             ReproduciblePaper::Padigela2019 if self.table == 1 => {
                 Some(QueryRelevanceRequirement::WithRelevant)
             }
-            ReproduciblePaper::Padigela2019 => Some(QueryRelevanceRequirement::WithRetrievedRelevant),
+            ReproduciblePaper::Padigela2019 => {
+                Some(QueryRelevanceRequirement::WithRetrievedRelevant)
+            }
         }
     }
 

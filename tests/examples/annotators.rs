@@ -20,7 +20,9 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
 use shared::annotation::assignment::{ItemAssignment, N_PREFETCHED};
 use shared::annotation::event::{AnnotationAction, AnnotationDecision, RatingTagsAndNote};
-use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, AnnotationTask, AnnotatorAnswer};
+use shared::annotation::{
+    AnnotationEventKey, AnnotationTask, AnnotatorAnswer, ClientAnnotationEvent,
+};
 use shared::api::Endpoint;
 use shared::api::address::RequestAddress;
 use shared::api::annotation::{

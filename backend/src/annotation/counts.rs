@@ -7,8 +7,8 @@ use shared::annotation::assignment::ItemLease;
 use shared::annotation::event::AnnotationAction;
 use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::{
-    AnnotationEventKey, AnnotationItem, AnnotationLog, ReceivedAnnotationEvent, AnnotationTask, ItemNo,
-    PersonId,
+    AnnotationEventKey, AnnotationItem, AnnotationLog, AnnotationTask, ItemNo, PersonId,
+    ReceivedAnnotationEvent,
 };
 use shared::api::annotation::TaskProgressSummary;
 
@@ -79,7 +79,8 @@ impl TaskProgressCounts {
         let sets = [
             (
                 &mut person.decided,
-                log.active_decisions_by_person(item).contains_key(&entry.person),
+                log.active_decisions_by_person(item)
+                    .contains_key(&entry.person),
             ),
             (
                 &mut person.skipped,

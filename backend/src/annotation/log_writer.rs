@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shared::annotation::assignment::ItemLease;
-use shared::annotation::{AnnotationEventKey, ReceivedAnnotationEvent, ItemNo, PersonId};
+use shared::annotation::{AnnotationEventKey, ItemNo, PersonId, ReceivedAnnotationEvent};
 use shared::api::annotation::{EventOutcome, TaskId};
 use tokio::sync::{mpsc, oneshot};
 
@@ -123,7 +123,9 @@ async fn commit(
     for it in wanted {
         let no = it.desk.task_row().no;
         if doubtful.contains(&no) {
-            let found = store.annotation_events_from_position(no, it.desk.n_events()).await?;
+            let found = store
+                .annotation_events_from_position(no, it.desk.n_events())
+                .await?;
             it.desk.append_stored_events(found);
             doubtful.remove(&no);
         }

@@ -11,7 +11,7 @@ use shared::annotation::assignment::{
 };
 use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::{
-    AnnotationEventKey, AnnotationItem, AnnotationLog, ReceivedAnnotationEvent, ItemNo, PersonId,
+    AnnotationEventKey, AnnotationItem, AnnotationLog, ItemNo, PersonId, ReceivedAnnotationEvent,
 };
 use shared::api::annotation::{EventRecord, TaskId, TaskProgressSummary, TaskStatus, TaskSummary};
 

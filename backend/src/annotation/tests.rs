@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use shared::annotation::assignment::{AssignmentPhase, ItemAssigner, ItemLease};
 use shared::annotation::event::{
-    AnnotationAction, AnnotationDecision, RatingTagsAndNote, ItemAdjudication, ItemProblemReport,
+    AnnotationAction, AnnotationDecision, ItemAdjudication, ItemProblemReport, RatingTagsAndNote,
     SkipReason, SkippedItem,
 };
 use shared::annotation::export::ItemQueryAndDocIds;

@@ -25,8 +25,8 @@ use crate::collection_files::{self, LoadedCollection};
 use crate::config::{AnalyzerArgs, MiningArgs, RankerSpec};
 use crate::error::Error;
 use crate::models::ModelRegistry;
-use crate::pipeline::{self, ParallelExecutor, PairScoringInput};
-use crate::store::instances::{self, InstanceFileMetadata, CollectionExternalIds};
+use crate::pipeline::{self, PairScoringInput, ParallelExecutor};
+use crate::store::instances::{self, CollectionExternalIds, InstanceFileMetadata};
 use crate::store::partial_scores::PartialScores;
 use crate::store::{DataFolder, write_atomically};
 
@@ -90,7 +90,8 @@ impl MineArgs {
         let ids = ids(&prepared.collection);
         let probes = &input.settings.probes;
         // A few queries are mined at a time, since all instances may not fit into memory.
-        let mut writer = instances::InstanceFileWriter::with_temporary_parts(&self.out, probes.iter().copied())?;
+        let mut writer =
+            instances::InstanceFileWriter::with_temporary_parts(&self.out, probes.iter().copied())?;
         let mut hashing = InstanceHasher::new(probes.iter().copied());
         let mut found: Vec<(Probe, AxiomVariant, Vec<u32>)> = Vec::new();
         found.extend(probes.iter().map(|it| (it.0, it.1, Vec::new())));

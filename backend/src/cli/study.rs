@@ -194,8 +194,8 @@ fn resume(
     models: &ModelRegistry,
 ) -> Result<CommandOutcome, Error> {
     let mut study = pipeline::load_study(folder, name)?;
-    let place =
-        collection_files::load_named_collection(&study.definition.collection, data).map(|it| it.folder);
+    let place = collection_files::load_named_collection(&study.definition.collection, data)
+        .map(|it| it.folder);
     let place = place.unwrap_or_else(|_| PathBuf::from("."));
     let n_added = pipeline::compute_missing_scores(&mut study, &place, folder, models)?;
     run_with_database(folder, async |store| store.upsert_study_entry(&study).await)?;

@@ -23,7 +23,8 @@ use shared::error::{Error as InputError, FieldError};
 
 use crate::annotation::task_state::AnnotationTaskState;
 use crate::annotation::{
-    EventAuthor, ensure_loaded_study_is_unchanged, ensure_study_is_unchanged, ensure_items_can_be_assigned,
+    EventAuthor, ensure_items_can_be_assigned, ensure_loaded_study_is_unchanged,
+    ensure_study_is_unchanged,
 };
 use crate::error::Error;
 use crate::http::AppState;

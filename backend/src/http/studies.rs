@@ -95,14 +95,12 @@ pub(super) async fn list_late_interaction_analyses(
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.computation().await;
     let folder = app.studies.folder().clone();
-    let reply = app.studies.compute(&listed, move |study| {
-        Ok(
-            study.add_ranker_slugs_to_analyses(late_interaction::load_late_interaction_analyses(
-                &folder,
-                &asked.study,
-            )?),
-        )
-    });
+    let reply =
+        app.studies.compute(&listed, move |study| {
+            Ok(study.add_ranker_slugs_to_analyses(
+                late_interaction::load_late_interaction_analyses(&folder, &asked.study)?,
+            ))
+        });
     Ok(Json(reply.await?))
 }
 
@@ -118,10 +116,9 @@ pub(super) async fn get_top_documents(
     let _place = app.limits.computation().await;
     let folder = app.studies.folder().clone();
     let reply = app.studies.compute(&listed, move |study| {
-        let analyses = study.add_ranker_slugs_to_analyses(late_interaction::load_late_interaction_analyses(
-            &folder,
-            &asked.study,
-        )?);
+        let analyses = study.add_ranker_slugs_to_analyses(
+            late_interaction::load_late_interaction_analyses(&folder, &asked.study)?,
+        );
         let slugs: Vec<String> = analyses.iter().map(|it| it.slug.clone()).collect();
         let ranker = &analyses[parse_ranker_slug_or_position(&slugs, &asked.ranker)?]
             .analysis

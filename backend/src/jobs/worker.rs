@@ -315,7 +315,9 @@ async fn finish(
         // The next process repeats this step.
         return Ok(());
     }
-    jobs.store.finish_job_and_delete_texts(id, certificate.as_ref()).await
+    jobs.store
+        .finish_job_and_delete_texts(id, certificate.as_ref())
+        .await
 }
 
 /// Scores a sample of the pairs again (score stability check). Returns `None` if the process is
@@ -326,7 +328,8 @@ async fn certify(
     (ranker, threads): Computing,
     stopping: watch::Receiver<bool>,
 ) -> Result<Option<RescoringRecord>, Error> {
-    let ScoringJobWithoutDocuments { queries, pairs, .. } = jobs.store.job_without_documents(id).await?;
+    let ScoringJobWithoutDocuments { queries, pairs, .. } =
+        jobs.store.job_without_documents(id).await?;
     let mut by_query = vec![Vec::new(); queries.len()];
     for &(query, text) in &pairs {
         by_query[query as usize].push(text);

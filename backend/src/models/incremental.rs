@@ -225,7 +225,9 @@ impl IncrementalScoring {
                 (self.request.on_truncation)(TruncatedInput::Document(passage.text))?;
             }
             self.n_tokens += (tokens.ids.len() + self.query.ids.len()) as u64;
-            passage.length = self.passage_ranker.n_planned_tokens_of_passages(&[tokens], 1);
+            passage.length = self
+                .passage_ranker
+                .n_planned_tokens_of_passages(&[tokens], 1);
         }
         Ok(())
     }

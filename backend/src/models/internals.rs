@@ -109,7 +109,8 @@ impl NeuralRanker {
             .tokenize_texts(QueryOrDocumentRole::Document, &[asked.document.as_str()])?
             .remove(0);
         let pair = model.join_tokenized_pair(&query, &text);
-        let found = model.layer_attention_weights(&pair, layer as usize, head.map(|it| it as usize));
+        let found =
+            model.layer_attention_weights(&pair, layer as usize, head.map(|it| it as usize));
         let Some(weights) = found.map_err(Error::model_error_converter(&self.about.spec))? else {
             let reason = "computes attention in a way that does not show it; load the model on \
                           the CPU in f32, and no ModernBERT";

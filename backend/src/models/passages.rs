@@ -229,7 +229,9 @@ mod tests {
     use super::*;
 
     fn read<'a>(spec: &str, text: &'a str) -> DocumentPassages<'a> {
-        PassageStrategy::split_off_suffix(spec).1.split_document(text)
+        PassageStrategy::split_off_suffix(spec)
+            .1
+            .split_document(text)
     }
 
     #[test]

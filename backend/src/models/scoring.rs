@@ -183,7 +183,11 @@ impl NeuralRanker {
 
     /// Returns the number of tokens that the passages of a document count in a plan: for models
     /// that read query and document together, once for each of its pairs.
-    pub(super) fn n_planned_tokens_of_passages(&self, passages: &[TokenizedText], n_pairs: usize) -> usize {
+    pub(super) fn n_planned_tokens_of_passages(
+        &self,
+        passages: &[TokenizedText],
+        n_pairs: usize,
+    ) -> usize {
         let n_tokens: usize = passages.iter().map(|it| it.ids.len()).sum();
         match &*self.reader {
             ScoringModel::Independent(_) => n_tokens,

@@ -78,7 +78,10 @@ impl NeuralRanker {
         Ok(Some(RescoringRecord {
             environment: ScoringEnvironment {
                 activation: self.feed_forward_activation(),
-                ..ScoringEnvironment::with_unknown_activation(self.computing.device, self.computing.precision)
+                ..ScoringEnvironment::with_unknown_activation(
+                    self.computing.device,
+                    self.computing.precision,
+                )
             },
             rescored: again,
         }))

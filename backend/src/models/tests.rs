@@ -117,7 +117,9 @@ fn what_was_scored_before_a_stop_is_not_scored_again() {
     let pairs: Vec<(u32, u32)> = (0..599).map(|it| (0, it)).collect();
     let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
-    let scores = ranker.score_pairs(&listed, &mut PartialScores::empty_without_file(), |n| steps.push(n));
+    let scores = ranker.score_pairs(&listed, &mut PartialScores::empty_without_file(), |n| {
+        steps.push(n)
+    });
     let scores = scores.unwrap();
     assert!(steps.len() > 3, "{steps:?}");
     let folder = tempfile::tempdir().unwrap();
@@ -397,7 +399,9 @@ fn score_all(
     let pairs = each_with_each(queries.len() as u32, texts.len() as u32);
     let mut steps = Vec::new();
     let listed = listed(queries, texts, &pairs);
-    let scores = ranker.score_pairs(&listed, &mut PartialScores::empty_without_file(), |n| steps.push(n));
+    let scores = ranker.score_pairs(&listed, &mut PartialScores::empty_without_file(), |n| {
+        steps.push(n)
+    });
     let scores = scores.unwrap();
     assert_eq!(scores.len(), pairs.len());
     for (query, scores) in queries.iter().zip(scores.chunks(texts.len())) {

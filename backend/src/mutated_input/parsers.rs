@@ -91,7 +91,11 @@ pub(super) const PARSERS: &[Parser] = &[
         rows(trec::topics::read_trec_topics("a", it, &mut |_| ()))
     }),
     of("text-pairs", &[PAIRS], |it| {
-        rows(document_pairs::read_dataset_transfer_pairs("a", it, &mut |_| ()))
+        rows(document_pairs::read_dataset_transfer_pairs(
+            "a",
+            it,
+            &mut |_| (),
+        ))
     }),
     of(
         "expansions",

@@ -111,7 +111,9 @@ pub(crate) fn write_expanded_collection(
     for some in docs[draft.written.len()..].chunks(n_at_once) {
         let texts: Vec<String> = some.iter().map(Document::text_with_title).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let queries = wanted.model.generate_queries_per_document(&texts, &wanted.sampling);
+        let queries = wanted
+            .model
+            .generate_queries_per_document(&texts, &wanted.sampling);
         let queries = queries
             .map_err(Error::model_error_converter(wanted.name))?
             .into_iter();

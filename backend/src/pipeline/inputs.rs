@@ -117,7 +117,9 @@ fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferPairS
         let path = collection_files::resolve_input_file_path(&file.file, folder)?;
         let (pairs, reading) =
             collection_files::read_with_progress(&path, |name, bytes, progress| {
-                shared::collection::document_pairs::read_dataset_transfer_pairs(name, bytes, progress)
+                shared::collection::document_pairs::read_dataset_transfer_pairs(
+                    name, bytes, progress,
+                )
             })?;
         collection_files::print_reader_warnings(&reading);
         Ok(TransferPairSet {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use neural::{EncodedText, QueryOrDocumentRole, TokenSpectrumAccumulator, TokenSpectralRatio};
+use neural::{EncodedText, QueryOrDocumentRole, TokenSpectralRatio, TokenSpectrumAccumulator};
 use rayon::prelude::*;
 use shared::collection::Collection;
 use shared::index::{DocNo, Index};

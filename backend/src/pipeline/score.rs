@@ -86,10 +86,14 @@ pub(crate) fn score_with_ranker(
     models: &ModelRegistry,
 ) -> Result<(RankerPairScores, PartialScores), Error> {
     match ranker {
-        RankerSpec::Lexical(formula) => {
-            Ok((score_formula(scoring, formula)?, PartialScores::empty_without_file()))
-        }
-        RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, PartialScores::empty_without_file())),
+        RankerSpec::Lexical(formula) => Ok((
+            score_formula(scoring, formula)?,
+            PartialScores::empty_without_file(),
+        )),
+        RankerSpec::Scores(file) => Ok((
+            score_file(scoring, file)?,
+            PartialScores::empty_without_file(),
+        )),
         RankerSpec::Model(spec) => {
             let model = models.get_or_load_ranker(spec)?;
             score_with_model(scoring, &model)

@@ -236,7 +236,10 @@ impl RemoteRanker {
 
 /// Returns the stored score of each pair. Scores of unknown pairs and scores that are not finite
 /// are ignored.
-fn known(listed: &QueryDocumentPairsWithTexts<'_>, draft: &PartialScores) -> Vec<Option<PairScore>> {
+fn known(
+    listed: &QueryDocumentPairsWithTexts<'_>,
+    draft: &PartialScores,
+) -> Vec<Option<PairScore>> {
     let mut known = vec![None; listed.pairs.len()];
     for it in draft.loaded_scores().filter(|it| it.score.is_finite()) {
         if let Some(place) = known.get_mut(it.pair as usize) {

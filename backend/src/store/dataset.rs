@@ -115,7 +115,9 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
     for scores in &study.scores {
         let pairs = study.pairs.iter().enumerate();
         let known: Vec<(usize, usize, u32, f64)> = pairs
-            .filter_map(|(at, (query, text))| Some((at, query, text, scores.score_at_position(at)?)))
+            .filter_map(|(at, (query, text))| {
+                Some((at, query, text, scores.score_at_position(at)?))
+            })
             .collect();
         if known.is_empty() {
             continue;

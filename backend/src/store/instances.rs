@@ -143,7 +143,11 @@ impl InstanceFileWriter {
     }
 
     /// Writes the whole file. It appears complete or not at all.
-    pub(crate) fn write_file_from_parts(self, path: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
+    pub(crate) fn write_file_from_parts(
+        self,
+        path: &Path,
+        origin: &InstanceFileMetadata,
+    ) -> Result<(), Error> {
         write_atomically(path, WAY_OUT, |file| {
             let origin = serde_json::to_string(origin).expect("an origin has no maps");
             let mut writer = parquet_columns::create_parquet_writer(file, SCHEMA)?;

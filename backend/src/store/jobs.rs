@@ -211,7 +211,10 @@ impl Database {
     }
 
     /// Returns the input of a job for a worker.
-    pub(crate) async fn job_without_documents(&self, id: &str) -> Result<ScoringJobWithoutDocuments, Error> {
+    pub(crate) async fn job_without_documents(
+        &self,
+        id: &str,
+    ) -> Result<ScoringJobWithoutDocuments, Error> {
         let failed = |it| self.failed(it);
         let (number, token_budget, n_threads, pairs): (i64, i64, i64, Vec<u8>) =
             sqlx::query_as("SELECT number, token_budget, n_threads, pairs FROM jobs WHERE id = $1")
@@ -351,7 +354,10 @@ impl Database {
     }
 
     /// Returns the scores of a job in the columns of the score store.
-    pub(crate) async fn job_scores_by_text_hash(&self, id: &str) -> Result<RankerScoresByTextHash, Error> {
+    pub(crate) async fn job_scores_by_text_hash(
+        &self,
+        id: &str,
+    ) -> Result<RankerScoresByTextHash, Error> {
         let work = self.job_without_documents(id).await?;
         let hashes = |texts: &[String]| -> Vec<String> {
             texts

@@ -40,7 +40,9 @@ const MAGIC: i64 = 4;
 
 /// Opens a Parquet file whose columns are contiguous, as our writer leaves them. For other footers
 /// the Parquet reader could panic.
-pub(crate) fn open_contiguous_parquet_file(file: File) -> Result<SerializedFileReader<File>, ParquetError> {
+pub(crate) fn open_contiguous_parquet_file(
+    file: File,
+) -> Result<SerializedFileReader<File>, ParquetError> {
     let n_bytes = file.metadata()?.len();
     let reader = SerializedFileReader::new(file)?;
     let groups = reader.metadata().row_groups().iter();

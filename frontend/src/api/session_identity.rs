@@ -39,7 +39,10 @@ pub(crate) enum SessionChangeOnRefusal {
 
 impl SessionPersonAndCsrfToken {
     /// Returns how the session has changed from this identity to `now`.
-    pub(crate) fn detect_session_change(&self, now: &SessionPersonAndCsrfToken) -> SessionChangeOnRefusal {
+    pub(crate) fn detect_session_change(
+        &self,
+        now: &SessionPersonAndCsrfToken,
+    ) -> SessionChangeOnRefusal {
         if self.person.is_some() && self.person != now.person {
             SessionChangeOnRefusal::SessionReplaced
         } else if self.csrf_token == now.csrf_token {

@@ -50,7 +50,10 @@ pub(crate) async fn send_to_server_or_worker(
 }
 
 /// Creates a job that scores the pairs of the local study.
-pub(crate) async fn create_job_for_local_study(ranker: String, title: String) -> Result<Job, RequestError> {
+pub(crate) async fn create_job_for_local_study(
+    ranker: String,
+    title: String,
+) -> Result<Job, RequestError> {
     let ask = WorkerRequest::BuildJob {
         model: ranker,
         title,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, PersonId};
+use shared::annotation::{AnnotationEventKey, ClientAnnotationEvent, PersonId};
 use shared::api::annotation::{EventOutcome, MAX_EVENTS_PER_REQUEST, SubmitEventsResponse, TaskId};
 
 use crate::api::{NO_SESSION, NO_TOKEN, RequestError};

@@ -185,7 +185,7 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use shared::annotation::event::AnnotationAction;
-    use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, PersonId};
+    use shared::annotation::{AnnotationEventKey, ClientAnnotationEvent, PersonId};
     use shared::api::annotation::TaskId;
 
     use super::super::queue::QueuedEvent;

@@ -33,7 +33,8 @@ pub(crate) fn CompareRankers(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
-    let scene = ComparePageState::following_address(study, CompareView::from_address, CompareView::href);
+    let scene =
+        ComparePageState::following_address(study, CompareView::from_address, CompareView::href);
     let latest = LatestReply::send_on_change(move || CompareRankersRequest {
         study: scene.study.get_value(),
         options: scene.view.get().comparison,

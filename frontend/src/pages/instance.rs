@@ -256,7 +256,8 @@ fn InstanceContent(
             </Section>
         }
     });
-    let changes = (!shown.has_withheld_texts).then(|| view! { <DocumentDifferencesSection shown=shown.clone()/> });
+    let changes = (!shown.has_withheld_texts)
+        .then(|| view! { <DocumentDifferencesSection shown=shown.clone()/> });
     let neural = shown.verdicts.iter().map(|it| &it.ranker);
     let neural = neural.filter(|it| it.kind == RankerKind::Neural);
     let specs: Vec<String> = neural.map(|it| it.spec.clone()).collect();

@@ -17,7 +17,9 @@ use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram
 use shared::verdict::ClaimOutcome;
 
 use super::study::address::{CellAddress, InstanceListView, InstanceView, StudyView};
-use super::study::{describe_documents_with_grades, format_margin, margin_digits, margin_definition};
+use super::study::{
+    describe_documents_with_grades, format_margin, margin_definition, margin_digits,
+};
 use crate::api::latest_reply::LatestReply;
 use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;

@@ -92,7 +92,9 @@ fn AnalysisView(
         row.unwrap_or_default()
     });
     let rankers = (found.len() > 1).then(|| {
-        let ranker = |it: &LateInteractionAnalysisWithSlug| (it.slug.clone(), it.analysis.header.ranker.clone());
+        let ranker = |it: &LateInteractionAnalysisWithSlug| {
+            (it.slug.clone(), it.analysis.header.ranker.clone())
+        };
         let rankers = found.iter().map(ranker).collect();
         view! { <RankerSelect rankers at scene/> }
     });

@@ -33,8 +33,7 @@ use crate::debounce::DebounceTimer;
 use crate::widgets::download;
 use input::PlaygroundInput;
 use state::{
-    NeuralRankerWithScores, PlaygroundEvaluationState, PlaygroundState,
-    FetchedCollectionStatistics,
+    FetchedCollectionStatistics, NeuralRankerWithScores, PlaygroundEvaluationState, PlaygroundState,
 };
 use text_history::TextUndoHistory;
 

@@ -49,7 +49,9 @@ use panel::CellPanel;
 use restore_texts::RestoreTexts;
 use stability_check::StabilityCheckSummary;
 
-pub(crate) use panel::{describe_documents_with_grades, format_margin, margin_digits, margin_definition};
+pub(crate) use panel::{
+    describe_documents_with_grades, format_margin, margin_definition, margin_digits,
+};
 
 /// Renders the Study page, which shows how often each ranker satisfies each axiom and its results
 /// on the behavioral tests.

@@ -34,7 +34,10 @@ pub(crate) fn parse_length_tolerance(text: &str) -> Result<Option<u32>, String> 
 }
 
 /// Parses a list of further axioms and formulas, and leaves out those that are already selected.
-pub(crate) fn parse_further_unselected_axioms(list: &str, selected: &[Probe]) -> Result<Vec<Probe>, String> {
+pub(crate) fn parse_further_unselected_axioms(
+    list: &str,
+    selected: &[Probe],
+) -> Result<Vec<Probe>, String> {
     let list = list.trim();
     if list.is_empty() {
         return Ok(Vec::new());

@@ -95,7 +95,8 @@ async fn run_request(
             train::train_word_vectors(number, analyzer, settings).await
         }
         WorkerRequest::LoadStudy { study, file } => {
-            let tell = STATE.with_borrow_mut(|it| it.insert_study_from_json(study, &file, &text()?))?;
+            let tell =
+                STATE.with_borrow_mut(|it| it.insert_study_from_json(study, &file, &text()?))?;
             if let WorkerResponse::StudyReady(_) = tell {
                 state::store_local_study().await;
             }
@@ -150,8 +151,8 @@ async fn run_request(
         }
         WorkerRequest::ExportStudy => {
             state::restore_local_study().await?;
-            let text =
-                STATE.with_borrow(|it| it.require_local_study().map(study_requests::study_to_json))?;
+            let text = STATE
+                .with_borrow(|it| it.require_local_study().map(study_requests::study_to_json))?;
             Ok((WorkerResponse::Payload, messages::create_text_blob(&text)?))
         }
         WorkerRequest::ExportPairs => {

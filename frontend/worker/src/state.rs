@@ -21,7 +21,7 @@ use shared::study::{Study, StudyDefinition, TransferSetFile};
 use shared::word_vectors::WordVectors;
 
 use crate::file::{CollectionFileContent, ParsedCollectionFile};
-use crate::messages::{self, ThrottledReportOutcome, ProgressReporter};
+use crate::messages::{self, ProgressReporter, ThrottledReportOutcome};
 use crate::study_requests::{self, to_error_response};
 use crate::{STATE, local_study_store, study_not_loaded};
 
@@ -133,8 +133,11 @@ impl WorkerState {
         name: &str,
         brought: &ImportedScores,
     ) -> Result<WorkerResponse, ErrorResponse> {
-        let scores =
-            study_requests::uploaded_scores_in_pair_order(self.require_local_study()?, name, brought)?;
+        let scores = study_requests::uploaded_scores_in_pair_order(
+            self.require_local_study()?,
+            name,
+            brought,
+        )?;
         self.add_scores(scores)
     }
 

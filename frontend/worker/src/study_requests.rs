@@ -42,7 +42,9 @@ pub(crate) fn answer_study_request(
         GetFiguresRequest::PATH => respond::<GetFiguresRequest>(study, request),
         GetBehavioralTestsRequest::PATH => respond::<GetBehavioralTestsRequest>(study, request),
         // Only the server has late-interaction analyses.
-        ListLateInteractionAnalysesRequest::PATH => Ok(json(&Vec::<LateInteractionAnalysisWithSlug>::new())),
+        ListLateInteractionAnalysesRequest::PATH => {
+            Ok(json(&Vec::<LateInteractionAnalysisWithSlug>::new()))
+        }
         CompareRankersRequest::PATH => respond::<CompareRankersRequest>(study, request),
         ListComparedQueriesRequest::PATH => respond::<ListComparedQueriesRequest>(study, request),
         GetComparedQueryRequest::PATH => respond::<GetComparedQueryRequest>(study, request),

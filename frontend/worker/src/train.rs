@@ -10,7 +10,7 @@ use shared::word_vectors::glove::{
 };
 use wasm_bindgen::JsValue;
 
-use crate::messages::{self, ThrottledReportOutcome, ProgressReporter};
+use crate::messages::{self, ProgressReporter, ThrottledReportOutcome};
 use crate::study_requests::to_error_response;
 use crate::{STATE, worker_problem};
 

@@ -248,7 +248,10 @@ fn attention_equals_the_reference() {
         }
     }
     assert_eq!(model.layer_attention_weights(&pair, 2, None).unwrap(), None);
-    assert_eq!(model.layer_attention_weights(&pair, 0, Some(4)).unwrap(), None);
+    assert_eq!(
+        model.layer_attention_weights(&pair, 0, Some(4)).unwrap(),
+        None
+    );
 
     let (_, files, _) = relative!("cross-modernbert");
     let modern = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
@@ -259,7 +262,10 @@ fn attention_equals_the_reference() {
         .tokenize(QueryOrDocumentRole::Document, &first.text)
         .unwrap();
     let pair = modern.join_tokenized_pair(&query, &text);
-    assert_eq!(modern.layer_attention_weights(&pair, 0, None).unwrap(), None);
+    assert_eq!(
+        modern.layer_attention_weights(&pair, 0, None).unwrap(),
+        None
+    );
 }
 
 #[test]

@@ -158,7 +158,9 @@ fn the_likeliest_tokens_equal_those_of_the_reference() {
             top_k: 1,
             ..fixture.sampling(1)
         };
-        let written = model.generate_queries_per_document(&fixture.texts(), &greedy).unwrap();
+        let written = model
+            .generate_queries_per_document(&fixture.texts(), &greedy)
+            .unwrap();
         let lengths: Vec<usize> = fixture.texts.iter().map(|it| it.greedy.len()).collect();
         assert!(
             lengths.contains(&64) && lengths.iter().any(|it| *it < 6),
@@ -204,7 +206,12 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
         }
         let mut another = fixture.sampling(n_queries);
         another.seed += 1;
-        assert_ne!(model.generate_queries_per_document(&texts, &another).unwrap(), written);
+        assert_ne!(
+            model
+                .generate_queries_per_document(&texts, &another)
+                .unwrap(),
+            written
+        );
     }
 }
 
@@ -243,7 +250,9 @@ fn what_cannot_be_drawn_is_refused() {
     let model = Doc2Query::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let good = fixture.sampling(1);
     let check = |sampling: QueryGenerationConfig, expected: Expect| {
-        let error = model.generate_queries_per_document(&["a"], &sampling).unwrap_err();
+        let error = model
+            .generate_queries_per_document(&["a"], &sampling)
+            .unwrap_err();
         expected.assert_eq(&error.to_string());
     };
     for k in [0, 124] {
@@ -267,7 +276,12 @@ fn what_cannot_be_drawn_is_refused() {
         },
         expect!["`max_new_tokens` is 0; must be from 1 to 512"],
     );
-    assert!(model.generate_queries_per_document(&[], &good).unwrap().is_empty());
+    assert!(
+        model
+            .generate_queries_per_document(&[], &good)
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]

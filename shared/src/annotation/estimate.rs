@@ -9,10 +9,10 @@
 //! preference with the most votes. Items on which annotators are split, cannot tell or have not
 //! answered have no preference and are counted separately. *Equal* is a preference: it agrees with
 //! a claim that allows a tie, disagrees with one that does not, and agrees with a ranker whose
-//! scores tie. Since annotators tie often and rankers hardly ever, [`AgreementShareEstimates::without_ties`]
-//! leaves out items where one side is *equal*. [`AgreementShareEstimates::by_vote`] needs no majority: `y`
-//! is the share of the votes on an item that agree, ignoring adjudications, which estimates how
-//! often a single annotator would agree.
+//! scores tie. Since annotators tie often and rankers hardly ever,
+//! [`AgreementShareEstimates::without_ties`] leaves out items where one side is *equal*.
+//! [`AgreementShareEstimates::by_vote`] needs no majority: `y` is the share of the votes on an item
+//! that agree, ignoring adjudications, which estimates how often a single annotator would agree.
 //!
 //! There are two intervals, both percentile bootstraps. The first resamples queries, whose items
 //! keep their weights: the range over other samples of this design. It treats queries as drawn with
@@ -211,8 +211,9 @@ pub fn compute_agreement_estimates(items: &[SampledItemPreferences]) -> Agreemen
 
 fn line(items: &[&SampledItemPreferences], n_rankers: usize) -> AgreementEstimatesOverItems {
     let polls = VoteSample::from_items(items);
-    let ranker =
-        |at: usize| move |it: &SampledItemPreferences| it.ranker_preferences.get(at).copied().flatten();
+    let ranker = |at: usize| {
+        move |it: &SampledItemPreferences| it.ranker_preferences.get(at).copied().flatten()
+    };
     AgreementEstimatesOverItems {
         counts: counts(items),
         axiom_vs_people: polls.estimate_agreement_with_side(|_| ClaimOrPreference::Claim),
@@ -245,7 +246,10 @@ fn line(items: &[&SampledItemPreferences], n_rankers: usize) -> AgreementEstimat
 
 /// Returns 1 if the preference by relevance judgments satisfies the claim and 0 if not; `None` if
 /// there is none or `wanted` rejects it.
-fn graded(item: &SampledItemPreferences, wanted: impl Fn(DocumentPreference) -> bool) -> Option<f64> {
+fn graded(
+    item: &SampledItemPreferences,
+    wanted: impl Fn(DocumentPreference) -> bool,
+) -> Option<f64> {
     let preference = item.qrels_preference.filter(|it| wanted(*it))?;
     Some(bool_to_number(preference.satisfies(item.claim)))
 }

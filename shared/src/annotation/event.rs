@@ -417,6 +417,9 @@ mod tests {
         let old = "{\"key\":\"00000000000000000000000000000001\",\"made_ms\":5,\"what\":{\
              \"kind\":\"decided\",\"item\":2,\"answer\":\"cannot-say\",\"sides\":\"as-claimed\",\
              \"took_ms\":4000,\"replaces\":[\"00000000000000000000000000000003\"]}}";
-        assert_eq!(serde_json::from_str::<ClientAnnotationEvent>(old).unwrap(), event);
+        assert_eq!(
+            serde_json::from_str::<ClientAnnotationEvent>(old).unwrap(),
+            event
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Events, items and tasks for tests.
 
 use super::event::{
-    AnnotationAction, AnnotationDecision, ClientAnnotationEvent, ReceivedAnnotationEvent, RatingTagsAndNote,
+    AnnotationAction, AnnotationDecision, ClientAnnotationEvent, RatingTagsAndNote,
+    ReceivedAnnotationEvent,
 };
 use super::task::{
     AnnotationItem, AnnotationItemRole, AnnotationTask, SamplingDesign, StudyInstanceRef,

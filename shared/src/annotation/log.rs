@@ -78,7 +78,9 @@ impl AnnotationEventStatus {
 
 impl AnnotationLog {
     /// Creates a log from entries in the order in which they were received.
-    pub fn from_entries(entries: impl IntoIterator<Item = ReceivedAnnotationEvent>) -> AnnotationLog {
+    pub fn from_entries(
+        entries: impl IntoIterator<Item = ReceivedAnnotationEvent>,
+    ) -> AnnotationLog {
         let mut log = AnnotationLog::default();
         for entry in entries {
             log.append(entry);
@@ -155,7 +157,10 @@ impl AnnotationLog {
 
     /// Returns the active decisions on an item by person, including excluded people. Several
     /// decisions of one person were made independently.
-    pub fn active_decisions_by_person(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> {
+    pub fn active_decisions_by_person(
+        &self,
+        item: ItemNo,
+    ) -> BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> {
         let mut made: BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> = BTreeMap::new();
         for entry in self.about(item) {
             if matches!(entry.event.action, AnnotationAction::Decided(_)) {
@@ -174,7 +179,10 @@ impl AnnotationLog {
     }
 
     /// Returns the active skips of an item by person.
-    pub fn active_skips_by_person(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> {
+    pub fn active_skips_by_person(
+        &self,
+        item: ItemNo,
+    ) -> BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> {
         let decided = self.active_decisions_by_person(item);
         let mut skips: BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> = BTreeMap::new();
         for entry in in_order(self.about(item)) {
@@ -214,9 +222,13 @@ impl AnnotationLog {
     pub fn event_status(&self, entry: &ReceivedAnnotationEvent) -> AnnotationEventStatus {
         let standing = match &entry.event.action {
             _ if self.is_event_undone(entry) => return AnnotationEventStatus::Undone,
-            AnnotationAction::Decided(it) => self.active_decisions_by_person(it.item).remove(&entry.person),
+            AnnotationAction::Decided(it) => self
+                .active_decisions_by_person(it.item)
+                .remove(&entry.person),
             AnnotationAction::Adjudicated(it) => Some(self.adjudged(it.item)),
-            AnnotationAction::Skipped(it) => self.active_skips_by_person(it.item).remove(&entry.person),
+            AnnotationAction::Skipped(it) => {
+                self.active_skips_by_person(it.item).remove(&entry.person)
+            }
             AnnotationAction::Reported(_) | AnnotationAction::Undone { .. } => Some(vec![entry]),
             AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
                 let last = self.standing.get(&it.person);
@@ -237,8 +249,9 @@ impl AnnotationLog {
     }
 
     fn adjudged(&self, item: ItemNo) -> Vec<&ReceivedAnnotationEvent> {
-        let is_one =
-            |it: &&ReceivedAnnotationEvent| matches!(it.event.action, AnnotationAction::Adjudicated(_));
+        let is_one = |it: &&ReceivedAnnotationEvent| {
+            matches!(it.event.action, AnnotationAction::Adjudicated(_))
+        };
         let made: Vec<&ReceivedAnnotationEvent> = self.about(item).filter(is_one).collect();
         self.standing_of(&made)
     }
@@ -249,7 +262,10 @@ impl AnnotationLog {
     }
 
     /// Returns the active events among `made`, by time of receipt.
-    fn standing_of<'a>(&self, made: &[&'a ReceivedAnnotationEvent]) -> Vec<&'a ReceivedAnnotationEvent> {
+    fn standing_of<'a>(
+        &self,
+        made: &[&'a ReceivedAnnotationEvent],
+    ) -> Vec<&'a ReceivedAnnotationEvent> {
         let kept: Vec<&ReceivedAnnotationEvent> = made
             .iter()
             .copied()

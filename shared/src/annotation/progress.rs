@@ -176,7 +176,8 @@ impl<'a> Works<'a> {
         let own: Vec<&ReceivedAnnotationEvent> =
             own.into_iter().filter(|it| it.person == person).collect();
         let numbers = (0..).map(ItemNo).take(self.items.len());
-        let skipped = numbers.filter(|it| self.log.active_skips_by_person(*it).contains_key(&person));
+        let skipped =
+            numbers.filter(|it| self.log.active_skips_by_person(*it).contains_key(&person));
         let gold: Vec<bool> = made.iter().filter_map(|it| self.is_right(it.1)).collect();
         let others: Vec<bool> = made
             .iter()

@@ -5,7 +5,7 @@ use super::agreement::{
     AgreementCoefficients, AnnotatorPairAgreement, InterAnnotatorAgreementReport,
 };
 use super::estimate::{
-    AgreementEstimatesOverItems, AgreementEstimates, AgreementShareEstimates, ItemConsensusCounts,
+    AgreementEstimates, AgreementEstimatesOverItems, AgreementShareEstimates, ItemConsensusCounts,
     WeightedShareEstimate,
 };
 use super::progress::{AnnotationTaskProgress, AnnotatorProgress, AnswerShareDrift};

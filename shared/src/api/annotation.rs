@@ -14,7 +14,7 @@ use crate::annotation::progress::AnnotationTaskProgress;
 use crate::annotation::task::{AnnotationItem, AnnotationTask, TrainingFeedback};
 use crate::annotation::trial::AnnotationTrialItem;
 use crate::annotation::{
-    ClientAnnotationEvent, AnnotationEventKey, ReceivedAnnotationEvent, ItemNo, PersonId,
+    AnnotationEventKey, ClientAnnotationEvent, ItemNo, PersonId, ReceivedAnnotationEvent,
 };
 use crate::probe::Probe;
 

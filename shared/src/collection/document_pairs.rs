@@ -62,8 +62,8 @@ struct Row {
     refs: Option<Vec<String>>,
 }
 
-/// Reads dataset-transfer pairs. Of two rows with the same id the first is kept; `progress` receives
-/// the number of bytes of the file that have been read.
+/// Reads dataset-transfer pairs. Of two rows with the same id the first is kept; `progress`
+/// receives the number of bytes of the file that have been read.
 pub fn read_dataset_transfer_pairs(
     name: &str,
     bytes: impl Read,
@@ -218,7 +218,8 @@ mod tests {
             r#"{"_id": "3", "a": "one", "b": "two", "group": " "}"#,
             "\n",
         );
-        let (pairs, _) = read_dataset_transfer_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
+        let (pairs, _) =
+            read_dataset_transfer_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
         let groups: Vec<_> = pairs.iter().map(|it| it.group.as_deref()).collect();
         assert_eq!(groups, [Some("s"), Some("t"), None]);
         let written = serde_json::to_string(&pairs[0]).unwrap();

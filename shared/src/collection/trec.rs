@@ -18,7 +18,7 @@ use super::lines::rows::{
     validate_record_id,
 };
 use super::lines::{FileLine, FileSizeLimits, LineReader};
-use super::{Collection, Qrels, SplitsByQueryId, Run, RunEntry};
+use super::{Collection, Qrels, Run, RunEntry, SplitsByQueryId};
 use crate::collection::{ByteProgressCallback, FileReadResult};
 use crate::error::{Error, FileReadReport};
 
@@ -204,7 +204,10 @@ impl UnknownCollectionIds {
     }
 
     /// Returns the ids in splits that the collection does not have.
-    pub fn find_in_splits(splits: &SplitsByQueryId, collection: &Collection) -> UnknownCollectionIds {
+    pub fn find_in_splits(
+        splits: &SplitsByQueryId,
+        collection: &Collection,
+    ) -> UnknownCollectionIds {
         let queries = splits.keys().map(String::as_str);
         UnknownCollectionIds::among(queries, std::iter::empty(), collection)
     }

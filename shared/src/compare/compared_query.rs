@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::input::RankerComparisonInput;
 use super::query_list::{QueryWithMetrics, query_with_metrics};
 use super::query_metrics::{PairedQueryMetrics, ResolvedRankerComparisonOptions};
-use super::{ComparedQueryCounts, QueryRelevanceRequirement, RankerComparisonOptions, top_fractions};
+use super::{
+    ComparedQueryCounts, QueryRelevanceRequirement, RankerComparisonOptions, top_fractions,
+};
 use crate::collection::Query;
 use crate::error::Error;
 use crate::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlight};

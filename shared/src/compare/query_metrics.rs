@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::input::RankerComparisonInput;
 use super::question_class::{QuestionClass, classify_question};
 use super::{
-    ComparedQueryCounts, QueryRelevanceRequirement, MAX_DEPTH, RankerComparisonOptions, top_fractions,
+    ComparedQueryCounts, MAX_DEPTH, QueryRelevanceRequirement, RankerComparisonOptions,
+    top_fractions,
 };
 use crate::collection::Query;
 use crate::effectiveness::sort_like_trec_eval;

@@ -78,11 +78,11 @@ impl Index {
     /// Returns the distinct terms of a query with their statistics in this collection.
     pub fn query_term_statistics(&self, query: &str) -> QueryTerms {
         let vocabulary: &Vocabulary = self.vocabulary();
-        distinct_query_terms_with_statistics(vocabulary.analyzer(), query, |term| {
-            match vocabulary.term_no(term) {
-                Some(number) => (Some(number), self.df(number), self.cf(number)),
-                None => (None, 0, 0),
-            }
+        distinct_query_terms_with_statistics(vocabulary.analyzer(), query, |term| match vocabulary
+            .term_no(term)
+        {
+            Some(number) => (Some(number), self.df(number), self.cf(number)),
+            None => (None, 0, 0),
         })
     }
 }

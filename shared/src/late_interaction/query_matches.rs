@@ -65,7 +65,10 @@ pub fn compute_query_match_statistics(matched: &QueryTokenMatchMatrix) -> QueryM
     let scores = sum(None);
     let importance = (0..words.len() as u32).map(|word| {
         let masked = sum(Some(word));
-        Some([tau_ap_allowing_ties(&scores, &masked)?, tau_ap_allowing_ties(&masked, &scores)?])
+        Some([
+            tau_ap_allowing_ties(&scores, &masked)?,
+            tau_ap_allowing_ties(&masked, &scores)?,
+        ])
     });
     let places = pieces.iter().enumerate().map(|(at, own)| {
         let mut place = TokenMatchSums::default();

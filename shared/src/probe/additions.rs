@@ -261,8 +261,8 @@ impl AddedSamplesByQuery {
     }
 }
 
-/// Whether an id looks like one from [`AddedSamplesByQuery::extend_collection_and_index`]: that of a
-/// manipulated document, or of a query or a document of a transfer set.
+/// Whether an id looks like one from [`AddedSamplesByQuery::extend_collection_and_index`]: that of
+/// a manipulated document, or of a query or a document of a transfer set.
 pub fn is_added_sample_id(id: &str) -> bool {
     id.match_indices('#').any(|(at, _)| {
         let slug = id[at + 1..].split('@').next().unwrap_or_default();

@@ -172,7 +172,9 @@ impl Axiom {
             Axiom::Stmc2 => stmc2::find_axiom_instances(mode, case, &mut found),
             Axiom::Stmc3 => stmc3::find_axiom_instances(mode, case, &mut found),
             Axiom::IrAxioms(it) => it.find_instances_in_pool(mode, case, &mut found),
-            Axiom::Formula(it) => it.for_each_preferred_pair(mode, case, |a, b| found.push_pair(a, b)),
+            Axiom::Formula(it) => {
+                it.for_each_preferred_pair(mode, case, |a, b| found.push_pair(a, b))
+            }
         }
         found
     }
@@ -185,7 +187,12 @@ impl Axiom {
         case: &QueryPoolFeatures<'_>,
         mut take: impl FnMut(usize, usize),
     ) {
-        for pair in self.find_instances_in_pool(mode, case).positions.as_chunks::<2>().0 {
+        for pair in self
+            .find_instances_in_pool(mode, case)
+            .positions
+            .as_chunks::<2>()
+            .0
+        {
             take(pair[0] as usize, pair[1] as usize);
         }
     }

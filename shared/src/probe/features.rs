@@ -148,7 +148,10 @@ impl DocumentFeatures {
     }
 
     /// Counts like [`DocumentFeatures::from_terms`], including the terms outside of the query.
-    pub fn from_terms_including_non_query(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
+    pub fn from_terms_including_non_query(
+        terms: &[TermNo],
+        query: &QueryTerms,
+    ) -> DocumentFeatures {
         let mut counted = DocumentFeatures::from_terms(terms, query);
         let outside = |term: &TermNo| query.iter().all(|it| it.term_no != Some(*term));
         let mut others: Vec<TermNo> = terms.iter().copied().filter(outside).collect();

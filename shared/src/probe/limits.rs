@@ -232,7 +232,10 @@ impl AxiomVariant {
     }
 
     /// Returns the variant of a word, given the source of a preset.
-    pub fn parse_for_paper(word: &str, source: PaperDefinitionSource) -> Result<AxiomVariant, Error> {
+    pub fn parse_for_paper(
+        word: &str,
+        source: PaperDefinitionSource,
+    ) -> Result<AxiomVariant, Error> {
         match (word, source) {
             ("fixed", _) => Ok(AxiomVariant::Fixed),
             ("paper", PaperDefinitionSource::Rennings2019) | ("paper-rennings2019", _) => {
@@ -294,7 +297,8 @@ mod tests {
             AxiomVariant::parse_for_paper("code", PaperDefinitionSource::Camara2020),
             Ok(AxiomVariant::Code)
         );
-        let refused = AxiomVariant::parse_for_paper("code", PaperDefinitionSource::Rennings2019).unwrap_err();
+        let refused =
+            AxiomVariant::parse_for_paper("code", PaperDefinitionSource::Rennings2019).unwrap_err();
         assert!(
             refused.to_string().contains("were not published"),
             "{refused}"

@@ -411,7 +411,9 @@ impl Manipulation {
             Manipulation::Lemmatize => surface::lemmatize_document(source),
             Manipulation::CaseFold => source.text.to_lowercase(),
             Manipulation::ShuffleWords => order::apply_word_order(source, |n| draw.order(n)),
-            Manipulation::ShuffleSentences => order::apply_sentence_order(source, |n| draw.order(n)),
+            Manipulation::ShuffleSentences => {
+                order::apply_sentence_order(source, |n| draw.order(n))
+            }
             Manipulation::ShuffleWordsInSentences => {
                 order::shuffle_words_within_sentences(source, false, &mut draw)
             }
@@ -421,7 +423,9 @@ impl Manipulation {
             Manipulation::ShuffleAroundPhrasesInSentences => {
                 order::shuffle_words_within_sentences(source, true, &mut draw)
             }
-            Manipulation::ShufflePhrases => order::apply_noun_phrase_order(source, |n| draw.order(n)),
+            Manipulation::ShufflePhrases => {
+                order::apply_noun_phrase_order(source, |n| draw.order(n))
+            }
             Manipulation::ShufflePrepositions => order::shuffle_prepositions(source, &mut draw),
             Manipulation::ReverseWords => order::apply_word_order(source, reversed),
             Manipulation::ReverseSentences => order::apply_sentence_order(source, reversed),

@@ -9,7 +9,7 @@ use crate::compare::paired_means::PairedMetricMeans;
 use crate::compare::query_groups::{MAX_QUERY_LENGTH, QueryLengthGroup, QueryTokenFractionBucket};
 use crate::compare::query_list::{QueryWithMetrics, ReciprocalRankChangeKind};
 use crate::compare::question_class::QuestionClass;
-use crate::compare::{QueryRelevanceRequirement, MAX_DEPTH, RankerComparison};
+use crate::compare::{MAX_DEPTH, QueryRelevanceRequirement, RankerComparison};
 use crate::score::RankerInfo;
 use crate::stats::EstimateWithInterval;
 
@@ -74,7 +74,9 @@ pub fn compared_rankers_sentence(found: &RankerComparison) -> String {
     let queries = &found.query_counts;
     let counted = match found.options.subset {
         QueryRelevanceRequirement::WithRelevant => "with a relevant document",
-        QueryRelevanceRequirement::WithRetrievedRelevant => "with a relevant candidate of either ranker",
+        QueryRelevanceRequirement::WithRetrievedRelevant => {
+            "with a relevant candidate of either ranker"
+        }
         QueryRelevanceRequirement::All => "ranked by both",
     };
     let who = |it: &RankerInfo| format!("{} ({})", it.label, it.spec);

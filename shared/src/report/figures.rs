@@ -5,7 +5,9 @@ use super::{ReportTable, TableColumnKind, TableValue, precondition};
 use crate::probe::MeasuredPrecondition;
 use crate::study::figures::StudyFigures;
 use crate::study::figures::effectiveness::EffectivenessCell;
-use crate::study::figures::funnel::{AxiomRelaxationFunnel, AxiomRelaxationStage, PreconditionFailureStatistics};
+use crate::study::figures::funnel::{
+    AxiomRelaxationFunnel, AxiomRelaxationStage, PreconditionFailureStatistics,
+};
 use crate::study::figures::query_overlap::EffectivenessPerOverlapThird;
 
 /// Returns the nonempty tables, in the order of the page:

@@ -5,7 +5,9 @@ use std::fmt::Write;
 use super::markup::escape_markup;
 use super::{ReportTable, TableValue, format};
 use crate::study::baseline::BaselineCellComparison;
-use crate::study::verdict_diff::{InstanceWithChangedVerdict, MAX_CHANGED_INSTANCES, RankerVerdictDiff};
+use crate::study::verdict_diff::{
+    InstanceWithChangedVerdict, MAX_CHANGED_INSTANCES, RankerVerdictDiff,
+};
 use crate::verdict::ClaimOutcome;
 
 /// Returns tables of the changed verdicts by axiom, by query, and of the instances that changed

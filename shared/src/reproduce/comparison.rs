@@ -14,7 +14,7 @@ use crate::compare::{
 };
 use crate::error::Error;
 use crate::report::comparison::{
-    incomplete_ranking_notes, compared_rankers_sentence, win_loss_query_table,
+    compared_rankers_sentence, incomplete_ranking_notes, win_loss_query_table,
 };
 use crate::report::{ReportTable, TableValue};
 use crate::stats::EstimateWithInterval;

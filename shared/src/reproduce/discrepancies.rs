@@ -8,7 +8,7 @@ mod padigela;
 
 use super::comparison::Bm25Comparison;
 use super::published;
-use super::study_values::{StudyColumn, StudyColumnResults, StudyColumnComputation};
+use super::study_values::{StudyColumn, StudyColumnComputation, StudyColumnResults};
 use super::{PaperTable, ReproduciblePaper, number};
 use crate::probe::{Axiom, AxiomVariant, Probe};
 use crate::report::{ReportTable, TableValue};

@@ -89,7 +89,10 @@ impl RescoringCondition {
 
 impl ScoringEnvironment {
     /// Returns an environment with this device and precision and an unknown activation.
-    pub fn with_unknown_activation(device: impl ToString, precision: impl ToString) -> ScoringEnvironment {
+    pub fn with_unknown_activation(
+        device: impl ToString,
+        precision: impl ToString,
+    ) -> ScoringEnvironment {
         ScoringEnvironment {
             device: device.to_string(),
             precision: precision.to_string(),

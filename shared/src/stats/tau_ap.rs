@@ -151,7 +151,9 @@ mod tests {
         (one[2], one[0]) = (0.82, 0.81);
         (other[2], other[0]) = (0.81, 0.82);
         (tied[2], tied[0]) = (0.815, 0.815);
-        let mean = (tau_ap_allowing_ties(&X, &one).unwrap() + tau_ap_allowing_ties(&X, &other).unwrap()) / 2.0;
+        let mean = (tau_ap_allowing_ties(&X, &one).unwrap()
+            + tau_ap_allowing_ties(&X, &other).unwrap())
+            / 2.0;
         near(tau_ap_allowing_ties(&X, &tied), mean);
     }
 

@@ -81,8 +81,13 @@ impl InstanceRetentionCounter<'_> {
         all.filter(|it| !it.1.probe.adds_docs_to_collection())
     }
 
-    /// Sums up the results of [`InstanceRetentionCounter::count_retained_in_query`] over all queries.
-    pub fn sum_retained_over_queries(&self, analyzer: String, queries: &[Vec<u64>]) -> AnalyzerInstanceRetention {
+    /// Sums up the results of [`InstanceRetentionCounter::count_retained_in_query`] over all
+    /// queries.
+    pub fn sum_retained_over_queries(
+        &self,
+        analyzer: String,
+        queries: &[Vec<u64>],
+    ) -> AnalyzerInstanceRetention {
         let rows = self.mined_of_pools().zip(0..);
         let rows = rows.map(|((_, instances), at): (_, usize)| AxiomInstanceRetention {
             probe: instances.probe,

@@ -315,7 +315,9 @@ impl Study {
             if !filter.includes_query(query) {
                 continue;
             }
-            let score = |text: &StudyDocNo| scores.score_at_position(self.pairs.position_of_pair(query, *text)?);
+            let score = |text: &StudyDocNo| {
+                scores.score_at_position(self.pairs.position_of_pair(query, *text)?)
+            };
             let mut ordered: Vec<f64> = pool.iter().filter_map(score).collect();
             ordered.sort_unstable_by(|a, b| b.total_cmp(a));
             ordered.truncate(TOP);
@@ -370,7 +372,8 @@ impl Study {
         for query in samples.queries() {
             let before = counts;
             for claim in self.sliced(samples, query) {
-                let score = |text| scores.score_at_position(self.pairs.position_of_pair(query, text)?);
+                let score =
+                    |text| scores.score_at_position(self.pairs.position_of_pair(query, text)?);
                 match difference(claim, score) {
                     Some(it) => {
                         counts.add(it, delta);

@@ -70,11 +70,14 @@ impl Study {
             .map(|it| IndexedWordVectors::new(it, &index, &rows));
         for (query, asked) in self.queries.iter().enumerate() {
             let vocabulary = index.vocabulary();
-            let terms =
-                distinct_query_terms_with_statistics(&self.definition.analyzer, &asked.text, |term| {
+            let terms = distinct_query_terms_with_statistics(
+                &self.definition.analyzer,
+                &asked.text,
+                |term| {
                     let stats = self.terms.get(term).copied().unwrap_or_default();
                     (vocabulary.term_no(term), stats.df, stats.cf)
-                });
+                },
+            );
             let counting = DocumentFeatureExtractor::new(
                 &index,
                 known.as_ref(),
@@ -119,7 +122,8 @@ impl Study {
                     let from = self.pairs.pair_range_of_query(query).start;
                     let scores = self.scores.iter().map(|scores| {
                         let each = of_claim.iter();
-                        each.map(|it| scores.score_at_position(from + place(it))).collect()
+                        each.map(|it| scores.score_at_position(from + place(it)))
+                            .collect()
                     });
                     take(&ExportedInstance {
                         probe,

@@ -513,7 +513,10 @@ fn cell(
     instances: &Instances,
     verdict: impl Fn(usize, ScoreClaim<StudyDocNo>) -> Option<Option<Verdict>>,
 ) -> Option<RankerAxiomCell> {
-    summarize_verdict_tallies(&tallies(instances, verdict), instances.claim.tie_agreement())
+    summarize_verdict_tallies(
+        &tallies(instances, verdict),
+        instances.claim.tie_agreement(),
+    )
 }
 
 /// Summarizes the counts of queries as counts and fractions; `None` without a verdict.

@@ -16,7 +16,8 @@ use crate::collection::{Collection, Document, Run};
 use crate::error::Error;
 use crate::index::{Index, IndexBuilder};
 use crate::probe::additions::{
-    AddedSamplesByQuery, PendingCollectionAdditions, DerivedDocumentBuilder, LinguisticAnalysisCache,
+    AddedSamplesByQuery, DerivedDocumentBuilder, LinguisticAnalysisCache,
+    PendingCollectionAdditions,
 };
 use crate::probe::manipulation::ManipulationWordLists;
 use crate::probe::mining::{InstanceMiner, PooledQuery, QueryMiningResult};
@@ -316,7 +317,10 @@ impl PreparedCollection {
                 n_queries,
             )
             .await?;
-            let derive = |query| workshop.build_documents_for_query(query, &pools.pool_and_missing_doc_count(query).0);
+            let derive = |query| {
+                workshop
+                    .build_documents_for_query(query, &pools.pool_and_missing_doc_count(query).0)
+            };
             made = step.compute_and_collect_shards(n_queries, derive).await?;
         }
         let additions = PendingCollectionAdditions {

@@ -86,7 +86,9 @@ impl Study {
             }
             let pairs = it.pairs.iter().zip(&it.scores);
             let both: Vec<(f64, f64)> = pairs
-                .filter_map(|(&place, &again)| Some((scores.score_at_position(place as usize)?, again)))
+                .filter_map(|(&place, &again)| {
+                    Some((scores.score_at_position(place as usize)?, again))
+                })
                 .collect();
             let greatest =
                 |it: &dyn Fn(&(f64, f64)) -> f64| both.iter().map(it).fold(0.0, f64::max);

@@ -51,7 +51,10 @@ pub struct TopDocument {
 impl Study {
     /// Returns the late-interaction analyses with the slugs of their rankers. The study may lack a
     /// ranker; its slug then differs from those of the study's rankers.
-    pub fn add_ranker_slugs_to_analyses(&self, analyses: Vec<LateInteractionAnalysis>) -> Vec<LateInteractionAnalysisWithSlug> {
+    pub fn add_ranker_slugs_to_analyses(
+        &self,
+        analyses: Vec<LateInteractionAnalysis>,
+    ) -> Vec<LateInteractionAnalysisWithSlug> {
         let of_study = self.scores.iter().map(|it| &it.ranker);
         let mut rankers: Vec<&RankerInfo> = of_study.collect();
         let mut rows = Vec::new();
@@ -81,7 +84,8 @@ impl Study {
         };
         let mut rankers = self.scores.iter();
         let scores = rankers.find(|it| it.ranker.fingerprint == fingerprint);
-        let score = |text: StudyDocNo| scores?.get(self.pairs.position_of_pair(query, text)?);
+        let score =
+            |text: StudyDocNo| scores?.score_at_position(self.pairs.position_of_pair(query, text)?);
         let mut order: Vec<(StudyDocNo, Option<f64>)> =
             pool.iter().map(|&it| (it, score(it))).collect();
         // The sort is stable, so that equal scores keep the order of the pool.

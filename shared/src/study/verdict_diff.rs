@@ -266,7 +266,9 @@ mod tests {
         assert_eq!(moved.first.margin, -moved.second.margin);
         assert_eq!(moved.doc_ids.len(), 2);
         assert_eq!(
-            diff_ranker_verdicts((&study, bm25), (&study, ql)).unwrap().second,
+            diff_ranker_verdicts((&study, bm25), (&study, ql))
+                .unwrap()
+                .second,
             ql.ranker.spec
         );
     }

@@ -75,7 +75,11 @@ impl Vocabulary {
     }
 
     /// Calls `take` with each term of a text and the token that it comes from, in order.
-    pub(crate) fn for_each_term_of_text(&mut self, text: &str, mut take: impl FnMut(TermNo, TokenNo)) {
+    pub(crate) fn for_each_term_of_text(
+        &mut self,
+        text: &str,
+        mut take: impl FnMut(TermNo, TokenNo),
+    ) {
         let Vocabulary {
             analyzer,
             stem,

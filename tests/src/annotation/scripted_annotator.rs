@@ -12,7 +12,8 @@ use shared::annotation::event::{
 };
 use shared::annotation::log::AnnotationEventStatus;
 use shared::annotation::{
-    ClientAnnotationEvent, AnnotatorAnswer, AxiomReasonRating, DocumentDisplayOrder, ItemNo, PersonId,
+    AnnotatorAnswer, AxiomReasonRating, ClientAnnotationEvent, DocumentDisplayOrder, ItemNo,
+    PersonId,
 };
 use shared::api::annotation::{
     EventOutcome, EventReceipt, LeaseItemsRequest, MAX_EVENTS_PER_REQUEST, SubmitEventsRequest,

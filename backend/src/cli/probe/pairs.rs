@@ -53,8 +53,8 @@ pub(super) struct QueryDocumentPairIds {
 /// The first two columns of the header row of a TSV file.
 const COLUMNS: &str = "query_id\ttext_id";
 
-/// Calls `take` with the ids of each pair of a file that [`ListPairsToScoreArgs`] has written, in either
-/// format. Errors of `take` are returned with the number of the line.
+/// Calls `take` with the ids of each pair of a file that [`ListPairsToScoreArgs`] has written, in
+/// either format. Errors of `take` are returned with the number of the line.
 pub(super) fn for_each_pair_in_file(
     file: &Path,
     mut take: impl FnMut(QueryDocumentPairIds) -> Result<(), String>,

@@ -123,7 +123,8 @@ impl DiffRankerVerdictsArgs {
         };
         let from = ranker(&first, &self.from)?;
         let to = ranker(&second, &self.to)?;
-        let tables = report::verdict_change_tables(&diff_ranker_verdicts((&first, from), (&second, to))?);
+        let tables =
+            report::verdict_change_tables(&diff_ranker_verdicts((&first, from), (&second, to))?);
         match self.json {
             true => print!("{}", report::tables_to_json(&tables)),
             false => print!("{}", report::tables_to_markdown(&tables)),

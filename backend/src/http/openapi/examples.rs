@@ -7,7 +7,8 @@ use serde_json::Value;
 use shared::annotation::event::{AnnotationAction, AnnotationDecision, RatingTagsAndNote};
 use shared::annotation::task::{AnnotationTask, SamplingDesign, TaskInstanceFilter};
 use shared::annotation::{
-    ClientAnnotationEvent, AnnotationEventKey, AnnotatorAnswer, DocumentDisplayOrder, ItemNo, PersonId,
+    AnnotationEventKey, AnnotatorAnswer, ClientAnnotationEvent, DocumentDisplayOrder, ItemNo,
+    PersonId,
 };
 use shared::api::annotation::{
     CreateTaskRequest, EventOutcome, EventReceipt, ExportTaskRequest, GetAgreementRequest,

@@ -5,7 +5,7 @@
 //! server would write.
 
 use shared::annotation::assignment::ItemLease;
-use shared::annotation::{ReceivedAnnotationEvent, ItemNo, PersonId};
+use shared::annotation::{ItemNo, PersonId, ReceivedAnnotationEvent};
 use shared::api::annotation::TaskId;
 use sqlx::AssertSqlSafe;
 
@@ -63,7 +63,10 @@ impl Database {
     }
 
     /// Returns the leases of a task, including expired ones.
-    pub(crate) async fn annotation_leases_including_expired(&self, task: TaskId) -> Result<Vec<ItemLease>, Error> {
+    pub(crate) async fn annotation_leases_including_expired(
+        &self,
+        task: TaskId,
+    ) -> Result<Vec<ItemLease>, Error> {
         let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
             "SELECT item, person, until_ms FROM review_lease
              WHERE task = $1 ORDER BY item, person",

@@ -47,7 +47,10 @@ async fn fill(place: &TestFolder) {
     store.mark_job_running(&done.id).await.unwrap();
     let rest = [score(2, -0.0), score(3, 5.0)];
     store.commit_batch_scores(&done.id, 1, &rest).await.unwrap();
-    store.finish_job_and_delete_texts(&done.id, None).await.unwrap();
+    store
+        .finish_job_and_delete_texts(&done.id, None)
+        .await
+        .unwrap();
     store.replace_operator_token().await.unwrap();
     fill_people(&store).await;
     sqlx::query("INSERT INTO studies VALUES ('s', 'S', '2026-11-20', 'a', 'b', 3, 1, 7)")
@@ -167,7 +170,10 @@ async fn a_backup_of_either_database_is_restored_into_either() {
                 name: "Eve".to_owned(),
                 password_hash: None,
             };
-            let session = store.add_named_operator_with_session(&joining, 3_000).await.unwrap();
+            let session = store
+                .add_named_operator_with_session(&joining, 3_000)
+                .await
+                .unwrap();
             let session = store
                 .validate_and_extend_session(&session, 3_000)
                 .await
@@ -210,7 +216,10 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
     for place in TestFolder::each().map(empty) {
         restored(&place, &path).await.unwrap();
         let store = place.store().await;
-        assert_eq!(store.job_without_documents("early").await.unwrap().pairs, [(0, 0)]);
+        assert_eq!(
+            store.job_without_documents("early").await.unwrap().pairs,
+            [(0, 0)]
+        );
         assert_eq!(store.job_stability_check("early").await.unwrap(), None);
     }
 }
@@ -229,7 +238,12 @@ async fn a_backup_is_restored_only_where_nothing_is() {
         "{error}"
     );
     if let Some(place) = TestFolder::postgres().map(empty) {
-        place.store().await.add_job_with_batches(&job(2)).await.unwrap();
+        place
+            .store()
+            .await
+            .add_job_with_batches(&job(2))
+            .await
+            .unwrap();
         let error = restored(&place, &backup).await.unwrap_err().to_string();
         assert!(error.contains("holds something already"), "{error}");
         assert_eq!(place.store().await.list_jobs().await.unwrap().len(), 1);

@@ -20,7 +20,7 @@ use shared::study::Study;
 
 use super::mapped_columns;
 use crate::error::Error;
-use crate::store::instances::{self, InstanceFileMetadata, CollectionExternalIds};
+use crate::store::instances::{self, CollectionExternalIds, InstanceFileMetadata};
 use crate::store::scores::StudyScoreColumns;
 use crate::store::{DataFolder, OWNER_ALONE, checksum, write_atomically_with_mode};
 
@@ -180,7 +180,8 @@ pub(crate) fn load_study_files(data: &DataFolder, name: &str) -> Result<Study, E
     }
     let mapped = columns.and_then(|it| {
         let path = folder.join(&it.file);
-        let mapped = mapped_columns::open_memory_mapped_instances(&path, files.get(&it.file)?, it.heads);
+        let mapped =
+            mapped_columns::open_memory_mapped_instances(&path, files.get(&it.file)?, it.heads);
         if mapped.is_none() {
             tracing::warn!(
                 "{} cannot be used, so the instances are read from {instances}; `axioscope study \
@@ -211,7 +212,8 @@ pub(crate) fn load_study_files(data: &DataFolder, name: &str) -> Result<Study, E
         &folder.join(scores),
     )?;
     for (at, ranker) in rankers.into_iter().enumerate() {
-        let (values, truncated) = columns.ranker_scores_and_truncated_pairs(at as u32, study.pairs.len());
+        let (values, truncated) =
+            columns.ranker_scores_and_truncated_pairs(at as u32, study.pairs.len());
         let mut scores = RankerPairScores::new(ranker, values, &study.pairs)?;
         scores.truncated = truncated;
         let certificate = certificates.get(at).cloned().flatten();

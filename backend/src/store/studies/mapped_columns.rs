@@ -20,7 +20,10 @@ use crate::error::Error;
 use crate::store::{checksum, write_atomically};
 
 /// Writes the document columns of all instances to one file, as little-endian 32-bit integers.
-pub(super) fn write_raw_document_columns(path: &Path, instances: &[Instances]) -> Result<(), Error> {
+pub(super) fn write_raw_document_columns(
+    path: &Path,
+    instances: &[Instances],
+) -> Result<(), Error> {
     write_atomically(path, super::files::WAY_OUT, |file| {
         let mut out = BufWriter::new(file);
         for it in instances {

@@ -160,12 +160,18 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
             environment: ScoringEnvironment::with_unknown_activation("cpu", "f32"),
             rescored: Vec::new(),
         };
-        store.finish_job_and_delete_texts(&job.id, Some(&certificate)).await.unwrap();
+        store
+            .finish_job_and_delete_texts(&job.id, Some(&certificate))
+            .await
+            .unwrap();
         let state = store.job(&job.id).await.unwrap().state;
         assert_eq!(state, JobState::Queued, "only a running job ends");
         assert_eq!(store.job_stability_check(&job.id).await.unwrap(), None);
         store.mark_job_running(&job.id).await.unwrap();
-        store.finish_job_and_delete_texts(&job.id, Some(&certificate)).await.unwrap();
+        store
+            .finish_job_and_delete_texts(&job.id, Some(&certificate))
+            .await
+            .unwrap();
         let kept = store.job_stability_check(&job.id).await.unwrap();
         assert_eq!(kept, Some(certificate));
         let n_texts: i64 = sqlx::query_scalar("SELECT count(*) FROM job_texts")
@@ -207,6 +213,9 @@ async fn a_job_waits_runs_stops_and_goes_on() {
             store.job_documents_at_indices(&id, &[1]).await.unwrap(),
             ["1 rivers and their banks"]
         );
-        assert_eq!(store.job_without_documents(&id).await.unwrap().pairs, [(0, 0), (0, 1)]);
+        assert_eq!(
+            store.job_without_documents(&id).await.unwrap().pairs,
+            [(0, 0), (0, 1)]
+        );
     }
 }

@@ -49,7 +49,8 @@ fn server(error_type: &str) -> RequestError {
 }
 
 fn places(batch: &EventBatch) -> Vec<u8> {
-    let first = |it: &ClientAnnotationEvent| u8::from_str_radix(&it.key.to_string()[..2], 16).unwrap();
+    let first =
+        |it: &ClientAnnotationEvent| u8::from_str_radix(&it.key.to_string()[..2], 16).unwrap();
     batch.events.iter().map(first).collect()
 }
 

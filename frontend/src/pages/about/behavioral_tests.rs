@@ -10,7 +10,9 @@ use shared::text::Analyzer;
 use crate::api;
 use crate::widgets::resource_view::RequestErrorMessage;
 use crate::widgets::section::Section;
-use crate::widgets::text_diff::{DiffLabelWording, TextDiffView, diff_words, summarize_text_changes};
+use crate::widgets::text_diff::{
+    DiffLabelWording, TextDiffView, diff_words, summarize_text_changes,
+};
 
 const QUERY: &str = "harbour light";
 

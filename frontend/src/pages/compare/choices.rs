@@ -12,7 +12,10 @@ use crate::widgets::form::SelectField;
 
 /// Renders the form above the figures.
 #[component]
-pub(super) fn ComparisonOptionsForm(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+pub(super) fn ComparisonOptionsForm(
+    found: Arc<RankerComparison>,
+    scene: ComparePageState,
+) -> impl IntoView {
     let counted = [
         (
             QueryRelevanceRequirement::WithRelevant,

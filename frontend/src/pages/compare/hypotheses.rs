@@ -19,7 +19,10 @@ use crate::widgets::section::Section;
 
 /// Renders a row for each hypothesis.
 #[component]
-pub(super) fn HypothesisResultsSection(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+pub(super) fn HypothesisResultsSection(
+    found: Arc<RankerComparison>,
+    scene: ComparePageState,
+) -> impl IntoView {
     let names = found.rankers.clone().map(|it| it.label);
     let rows = found.hypotheses.iter().map(|it| {
         view! { <HypothesisRow finding=it.clone() names=names.clone()/> }

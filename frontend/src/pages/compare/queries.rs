@@ -25,7 +25,10 @@ use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// Renders the section with the queries.
 #[component]
-pub(super) fn ComparedQueriesSection(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+pub(super) fn ComparedQueriesSection(
+    found: Arc<RankerComparison>,
+    scene: ComparePageState,
+) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
     let asking = found.options.clone();
     let listing = Memo::new(move |_| scene.view.get().listing());

@@ -19,7 +19,10 @@ use crate::widgets::section::Section;
 
 /// Renders the query in the address, or the sample queries of the comparison.
 #[component]
-pub(super) fn QueryRankingsSideBySide(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
+pub(super) fn QueryRankingsSideBySide(
+    found: Arc<RankerComparison>,
+    scene: ComparePageState,
+) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
     let asking = found.options.clone();
     let query = Memo::new(move |_| scene.view.get().query);

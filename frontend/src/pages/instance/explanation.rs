@@ -244,7 +244,10 @@ fn distances(shown: &InstanceDetails) -> Option<(i64, i64)> {
 
 /// Returns the sentence about the verdict of a ranker, with the term that contributes most if it is
 /// known.
-pub(super) fn ranker_verdict_sentence(shown: &InstanceDetails, said: &RankerInstanceVerdict) -> String {
+pub(super) fn ranker_verdict_sentence(
+    shown: &InstanceDetails,
+    said: &RankerInstanceVerdict,
+) -> String {
     let name = &said.ranker.label;
     let Some(verdict) = said.verdict else {
         return format!("{name} did not score all documents.");

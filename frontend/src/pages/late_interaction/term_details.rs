@@ -96,7 +96,8 @@ fn QueryLinks(
 ) -> impl IntoView {
     let text = query.clone();
     let instances = move || {
-        let first = |it: &InstanceListLinks| Some(it.query_instances_href(*it.probes.first()?, &text));
+        let first =
+            |it: &InstanceListLinks| Some(it.query_instances_href(*it.probes.first()?, &text));
         match lists.with(first) {
             Some(href) => view! { <a href=href>{text.clone()}</a> }.into_any(),
             None => text.clone().into_any(),

@@ -132,7 +132,10 @@ impl PlaygroundSettings {
         let further = collect_error(
             &mut wrong,
             PlaygroundSettingsField::Further,
-            parse_further_unselected_axioms(&self.further_axioms, &Probe::minable_paper_axioms(true)),
+            parse_further_unselected_axioms(
+                &self.further_axioms,
+                &Probe::minable_paper_axioms(true),
+            ),
         );
         let parameters = [
             (PlaygroundSettingsField::K1, "bm25:k1", &self.k1),

@@ -25,8 +25,18 @@ pub(super) fn LexicalRankersSection(
         <Section id="rankers" name="Scores">
             <div class="parameters" role="group" aria-label="Parameters of BM25">
                 <b>"BM25"</b>
-                <FormNumberField form field=PlaygroundSettingsField::K1 label="k1" text=|it| &mut it.k1/>
-                <FormNumberField form field=PlaygroundSettingsField::B label="b" text=|it| &mut it.b/>
+                <FormNumberField
+                    form
+                    field=PlaygroundSettingsField::K1
+                    label="k1"
+                    text=|it| &mut it.k1
+                />
+                <FormNumberField
+                    form
+                    field=PlaygroundSettingsField::B
+                    label="b"
+                    text=|it| &mut it.b
+                />
                 <FormStringSelect form label="idf" options=idf text=|it| &mut it.idf/>
             </div>
             {move || table(0)}

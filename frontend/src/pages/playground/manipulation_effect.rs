@@ -10,7 +10,9 @@ use super::state::{ManipulatedDocument, NAMES, PlaygroundState};
 use super::term_scores::digits_to_distinguish_scores;
 use crate::widgets::section::Section;
 use crate::widgets::term_contributions::format_signed_score;
-use crate::widgets::text_diff::{DiffLabelWording, TextDiffView, diff_words, summarize_text_changes};
+use crate::widgets::text_diff::{
+    DiffLabelWording, TextDiffView, diff_words, summarize_text_changes,
+};
 use crate::widgets::verdict::sample_effect_label;
 
 /// Renders the section as long as neither the original nor the derived document is changed.

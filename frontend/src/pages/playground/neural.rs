@@ -7,7 +7,9 @@ use shared::api::{ScoreDocumentsRequest, ServerInfoResponse};
 use shared::score::RankerInfo;
 
 use super::state::{NAMES, NeuralRankerWithScores, PlaygroundState, ScoringRequestState};
-use super::term_scores::{TermScoreScale, digits_to_distinguish_scores, render_document_and_difference_headings};
+use super::term_scores::{
+    TermScoreScale, digits_to_distinguish_scores, render_document_and_difference_headings,
+};
 use crate::api;
 use crate::debounce::DebounceTimer;
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};

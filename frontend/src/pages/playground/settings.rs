@@ -6,7 +6,7 @@ use shared::probe::AxiomVariant;
 use shared::study::overview::StudySummary;
 use web_sys::HtmlSelectElement;
 
-use super::input::{PlaygroundSettingsField, PlaygroundSettings};
+use super::input::{PlaygroundSettings, PlaygroundSettingsField};
 use super::state::PlaygroundState;
 use crate::api;
 use crate::widgets::analyzer::{

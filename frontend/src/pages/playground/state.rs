@@ -12,7 +12,9 @@ use shared::study::playground::PlaygroundResult;
 use shared::text::Analyzer;
 use shared::verdict::Verdict;
 
-use super::input::{PlaygroundSettingsField, PlaygroundSettingsFieldError, PlaygroundInput, PlaygroundSettings};
+use super::input::{
+    PlaygroundInput, PlaygroundSettings, PlaygroundSettingsField, PlaygroundSettingsFieldError,
+};
 use super::text_history::TextUndoHistory;
 use crate::api::{self, RequestError};
 use crate::old_addresses::{PLAYGROUND, with_old_names};

@@ -193,7 +193,8 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
         sending.set(true);
         leptos::task::spawn_local(async move {
             let title = "Local study".to_owned();
-            let created = transport::create_job_for_local_study(chosen.get_untracked(), title).await;
+            let created =
+                transport::create_job_for_local_study(chosen.get_untracked(), title).await;
             let _ = sending.try_set(false);
             match created {
                 Ok(job) => {

@@ -200,7 +200,10 @@ fn too_little_bounds_nothing() {
         None
     );
     let nothing = compute_agreement_estimates(&[]);
-    assert_eq!(nothing.overall.axiom_vs_people, AgreementShareEstimates::default());
+    assert_eq!(
+        nothing.overall.axiom_vs_people,
+        AgreementShareEstimates::default()
+    );
     assert_eq!(nothing.by_probe, []);
 }
 

@@ -50,7 +50,10 @@ impl ItemVotes<'_> {
     }
 
     /// Returns the consensus if each annotator's vote counts as often as `times` says.
-    pub(super) fn consensus_with_annotator_weights(&self, times: &[u32]) -> Option<DocumentPreference> {
+    pub(super) fn consensus_with_annotator_weights(
+        &self,
+        times: &[u32],
+    ) -> Option<DocumentPreference> {
         let settled = match self.item.answers.adjudications.len() {
             1 => self.item.answers.consensus(),
             _ => majority_of_weighted_answers(

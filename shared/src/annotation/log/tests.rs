@@ -206,7 +206,9 @@ fn a_skip_stands_until_its_person_decides() {
     ];
     let log = AnnotationLog::from_entries(all.clone());
     assert_eq!(
-        log.active_skips_by_person(ItemNo(0)).keys().collect::<Vec<_>>(),
+        log.active_skips_by_person(ItemNo(0))
+            .keys()
+            .collect::<Vec<_>>(),
         [&PersonId(1)]
     );
     assert!(log.has_finished_item(PersonId(1), ItemNo(0)));
@@ -305,7 +307,10 @@ fn no_decision_is_lost() {
             }
         }
         for ((item, person), kept) in kept {
-            assert_eq!(log.active_decisions_by_person(item).contains_key(&person), kept);
+            assert_eq!(
+                log.active_decisions_by_person(item).contains_key(&person),
+                kept
+            );
         }
     }
 }

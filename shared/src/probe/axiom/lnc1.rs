@@ -61,11 +61,7 @@ pub(super) fn find_axiom_instances(
                 |it| &it.term_counts,
                 |a, b| {
                     for (first, second) in [(a, b), (b, a)] {
-                        if pool[first]
-                            .count_terms_once_more_in(&pool[second])
-                            .n_terms
-                            > 0
-                        {
+                        if pool[first].count_terms_once_more_in(&pool[second]).n_terms > 0 {
                             found.push_pair(first, second);
                         }
                     }

@@ -62,8 +62,10 @@ fn fits(
     first: &DocumentFeatures,
     second: &DocumentFeatures,
 ) -> bool {
-    let (Some(here), Some(there)) = (first.non_query_word_query_similarity(), second.non_query_word_query_similarity())
-    else {
+    let (Some(here), Some(there)) = (
+        first.non_query_word_query_similarity(),
+        second.non_query_word_query_similarity(),
+    ) else {
         return false;
     };
     let gap = first.n_terms.abs_diff(second.n_terms);

@@ -31,7 +31,9 @@ impl LemmaFilterPassCounts {
 
 /// Counts the samples of those transfer sets of a study whose queries must share a word with both
 /// documents.
-pub(super) fn count_pairs_passing_lemma_filter(study: &Study) -> Vec<(Probe, LemmaFilterPassCounts)> {
+pub(super) fn count_pairs_passing_lemma_filter(
+    study: &Study,
+) -> Vec<(Probe, LemmaFilterPassCounts)> {
     let files = study.definition.transfers.iter();
     let shared = files.filter(|it| it.query_source == TransferQuerySource::GivenShared);
     let of_set = |probe: Probe| {

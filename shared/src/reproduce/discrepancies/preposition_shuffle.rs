@@ -181,7 +181,10 @@ mod tests {
             n_lost: 1,
             n_lost_by_ours: 0,
         };
-        assert_eq!(count_preposition_shuffle_errors([EXAMPLE.to_owned()]), expected);
+        assert_eq!(
+            count_preposition_shuffle_errors([EXAMPLE.to_owned()]),
+            expected
+        );
         assert_eq!(
             count_preposition_shuffle_errors(["Owls eat mice.".to_owned()]),
             PrepositionShuffleErrorCounts::default()

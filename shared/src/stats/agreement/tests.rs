@@ -205,5 +205,8 @@ fn too_many_undefined_draws_bound_nothing() {
     assert_eq!(found.estimate.interval, [-1.0, 1.0]);
     let mut one = rated(&["01", "00"]);
     one[1].group = 0;
-    assert_eq!(mean_pairwise_agreement(&one).unwrap().estimate.interval, [0.0, 1.0]);
+    assert_eq!(
+        mean_pairwise_agreement(&one).unwrap().estimate.interval,
+        [0.0, 1.0]
+    );
 }

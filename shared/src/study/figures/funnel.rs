@@ -310,7 +310,10 @@ fn steps(
                             && a.other_terms.len() <= b.other_terms.len()
                     }
             };
-            steps.push((AxiomRelaxationStage::Original, pairs(&|_, a, b| one_more(a, b))));
+            steps.push((
+                AxiomRelaxationStage::Original,
+                pairs(&|_, a, b| one_more(a, b)),
+            ));
         }
         Probe::Axiom(Axiom::Lnc2) => {
             let repeats = |a: &DocumentFeatures, b: &DocumentFeatures| {
@@ -323,7 +326,10 @@ fn steps(
                 AxiomRelaxationStage::Original,
                 pairs(&|case, a, b| one(case) && repeats(a, b)),
             ));
-            steps.push((AxiomRelaxationStage::Extended, pairs(&|_, a, b| repeats(a, b))));
+            steps.push((
+                AxiomRelaxationStage::Extended,
+                pairs(&|_, a, b| repeats(a, b)),
+            ));
         }
         Probe::Axiom(Axiom::Tp) => {
             let closer = |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| {

@@ -2,7 +2,7 @@
 
 use shared::annotation::assignment::ItemAssignment;
 use shared::annotation::event::{AnnotationAction, AnnotationDecision, RatingTagsAndNote};
-use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, AnnotatorAnswer, ItemNo};
+use shared::annotation::{AnnotationEventKey, AnnotatorAnswer, ClientAnnotationEvent, ItemNo};
 use shared::api::annotation::{
     EventOutcome, GetAssignedItemRequest, LeaseItemsRequest, SubmitEventsRequest, TaskId,
 };

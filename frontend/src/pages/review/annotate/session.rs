@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use shared::annotation::assignment::{AssignmentPhase, N_PREFETCHED};
 use shared::annotation::event::{
-    AnnotationAction, AnnotationDecision, RatingTagsAndNote, MAX_REPLACED_EVENTS,
+    AnnotationAction, AnnotationDecision, MAX_REPLACED_EVENTS, RatingTagsAndNote,
 };
 use shared::annotation::log::AnnotationEventStatus;
-use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, AnnotatorAnswer, ItemNo};
+use shared::annotation::{AnnotationEventKey, AnnotatorAnswer, ClientAnnotationEvent, ItemNo};
 use shared::api::annotation::{
     AssignedItem, EventRecord, LeaseItemsResponse, MAX_ITEMS_PER_REQUEST,
 };
@@ -140,7 +140,11 @@ impl DisplayedItem {
 impl AnnotationSession {
     /// Restores the events of earlier visits: those that the server has, newest first, and the
     /// unsent ones, in order.
-    pub(crate) fn restore_history(&mut self, known: &[EventRecord], unsent: &[ClientAnnotationEvent]) {
+    pub(crate) fn restore_history(
+        &mut self,
+        known: &[EventRecord],
+        unsent: &[ClientAnnotationEvent],
+    ) {
         let standing = |it: &&EventRecord| {
             !matches!(
                 it.status,
@@ -196,7 +200,10 @@ impl AnnotationSession {
             let number = item.assignment.item;
             self.parts.insert(number, item.assignment.phase);
             let held = self.displayed.iter_mut().chain(&mut self.upcoming);
-            match held.into_iter().find(|it| it.item_number_in_task() == number) {
+            match held
+                .into_iter()
+                .find(|it| it.item_number_in_task() == number)
+            {
                 Some(screen) => screen.item.lease_expires_ms = item.lease_expires_ms,
                 None if self.decided.contains(&number) => {}
                 None => self.upcoming.push_back(DisplayedItem::new(item)),
@@ -292,7 +299,8 @@ impl AnnotationSession {
         {
             self.upcoming.push_front(now);
         }
-        self.upcoming.retain(|it| it.item_number_in_task() != act.item);
+        self.upcoming
+            .retain(|it| it.item_number_in_task() != act.item);
         let same = self.undoable.iter().rev().filter(|it| it.item == act.item);
         let stand = same.filter(|it| it.decision.is_some()).map(|it| it.key);
         let stand: Vec<AnnotationEventKey> = stand.take(MAX_REPLACED_EVENTS).collect();

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::annotation::event::{AnnotationAction, ItemProblemReport, SkipReason, SkippedItem};
-use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey, AnnotatorAnswer};
+use shared::annotation::{AnnotationEventKey, AnnotatorAnswer, ClientAnnotationEvent};
 use shared::api::annotation::{
     AssignedItem, GetAssignedItemRequest, LeaseItemsRequest, LeaseItemsResponse, TaskId,
     TaskProgressSummary, TaskResponse, TaskStatus,
@@ -145,7 +145,8 @@ impl AnnotationPageState {
         let Some(event) = self.enqueue(what) else {
             return;
         };
-        self.session.update(|it| it.record_event_and_advance(&event));
+        self.session
+            .update(|it| it.record_event_and_advance(&event));
         self.toast.set(Some(told));
         self.display_current();
         self.fetch_items_if_few_left();
@@ -291,9 +292,9 @@ impl AnnotationPageState {
         if fresh {
             self.start_item();
         }
-        let waits = self
-            .session
-            .with_untracked(|it| it.server_has_no_more_items() && it.n_items_leased_by_others() > 0);
+        let waits = self.session.with_untracked(|it| {
+            it.server_has_no_more_items() && it.n_items_leased_by_others() > 0
+        });
         if waits {
             self.debounce.schedule(move || self.retry_fetching_items());
         }

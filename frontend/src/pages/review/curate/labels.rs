@@ -6,7 +6,7 @@ use shared::annotation::log::AnnotationEventStatus;
 use shared::annotation::tables::ranker_name_or_number;
 use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::task::{
-    OversampledMarginSize, OversampledDisagreementSides, ProbeItemAllocation, SamplingDesign,
+    OversampledDisagreementSides, OversampledMarginSize, ProbeItemAllocation, SamplingDesign,
     TaskInstanceFilter,
 };
 use shared::annotation::{AnnotatorAnswer, AxiomReasonRating, DocumentPreference};

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use shared::annotation::event::AnnotationAction;
-use shared::annotation::{ClientAnnotationEvent, AnnotationEventKey};
+use shared::annotation::{AnnotationEventKey, ClientAnnotationEvent};
 use shared::api::annotation::{EventOutcome, SubmitEventsRequest, TaskId};
 
 use crate::api;

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 use shared::annotation::task::{
-    AnnotationTask, InstanceWithReferenceAnswer, OversampledMarginSize, OversampledDisagreementSides,
-    ProbeItemAllocation, SamplingDesign, TaskInstanceFilter,
+    AnnotationTask, InstanceWithReferenceAnswer, OversampledDisagreementSides,
+    OversampledMarginSize, ProbeItemAllocation, SamplingDesign, TaskInstanceFilter,
 };
 use shared::api::ErrorResponse;
 use shared::error::Error;

@@ -143,10 +143,10 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
                     value=|it| &mut it.outcome
                 />
                 {form
-                    .render_number_field(NewTaskField::MarginFrom, "Minimum margin (blank = any)", |it| {
+                    .number_field(NewTaskField::MarginFrom, "Minimum margin (blank = any)", |it| {
                         &mut it.min_margin
                     })}
-                {form.render_number_field(NewTaskField::MarginTo, "Maximum margin (blank = any)", |it| {
+                {form.number_field(NewTaskField::MarginTo, "Maximum margin (blank = any)", |it| {
                     &mut it.max_margin
                 })}
             </Show>

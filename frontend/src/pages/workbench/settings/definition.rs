@@ -190,7 +190,8 @@ impl LocalStudySettings {
 
     /// Returns whether a selected probe uses derived documents.
     pub(crate) fn uses_derived_documents(&self) -> bool {
-        let further = parse_further_unselected_axioms(&self.further_axioms, &self.probes).unwrap_or_default();
+        let further =
+            parse_further_unselected_axioms(&self.further_axioms, &self.probes).unwrap_or_default();
         let mut probes = self.probes.iter().chain(&further);
         probes.any(|it| it.adds_docs_to_collection())
     }

@@ -200,7 +200,11 @@ fn pools(rows: &[AnswerRow]) -> Pools {
 }
 
 /// Returns the pair of a row, or the reason why it has none.
-fn alter(asked: &AnswerRow, pools: &Pools, seed: u64) -> Result<DatasetTransferPair, RowExclusionReason> {
+fn alter(
+    asked: &AnswerRow,
+    pools: &Pools,
+    seed: u64,
+) -> Result<DatasetTransferPair, RowExclusionReason> {
     let row = &asked.row;
     let answer = asked
         .answer

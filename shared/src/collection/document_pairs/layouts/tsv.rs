@@ -15,7 +15,9 @@ use std::io::Read;
 use std::ops::RangeBounds;
 
 use super::parallel::restore_penn_brackets;
-use super::{ConvertedPairDataset, DatasetConversionResult, DatasetTransferPair, RowExclusionReason};
+use super::{
+    ConvertedPairDataset, DatasetConversionResult, DatasetTransferPair, RowExclusionReason,
+};
 use crate::collection::ByteProgressCallback;
 use crate::collection::lines::rows::{
     IdFirstOccurrences, RowWarnings, column_count_error, quote_text, read_rows_of_lines,

@@ -2,7 +2,7 @@ use shared::annotation::assignment::ItemAssignment;
 use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::event::{SkipReason, SkippedItem};
 use shared::annotation::task::TrainingFeedback;
-use shared::annotation::{ReceivedAnnotationEvent, DocumentDisplayOrder, PersonId};
+use shared::annotation::{DocumentDisplayOrder, PersonId, ReceivedAnnotationEvent};
 use shared::api::annotation::TaskProgressSummary;
 use shared::probe::{Axiom, AxiomVariant, Probe, ScoreClaimKind};
 use shared::study::instance_details::HighlightedText;
@@ -69,7 +69,11 @@ fn now(course: &AnnotationSession) -> Option<u32> {
 }
 
 /// Decides on the displayed item, with an event whose key is made from this byte.
-fn decide(course: &mut AnnotationSession, byte: u8, answer: AnnotatorAnswer) -> ClientAnnotationEvent {
+fn decide(
+    course: &mut AnnotationSession,
+    byte: u8,
+    answer: AnnotatorAnswer,
+) -> ClientAnnotationEvent {
     let screen = course.displayed_item().expect("an item is shown");
     let made = event(
         byte,

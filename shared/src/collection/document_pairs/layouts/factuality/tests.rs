@@ -108,7 +108,8 @@ fn a_draw_depends_on_the_seed_the_question_and_the_passage_alone() {
     assert!(drawn.len() > 15, "{drawn:?}");
     let backward: Vec<String> = rows.iter().rev().cloned().collect();
     assert_eq!(by_id(convert(&backward.concat())), forward);
-    let other = make_answer_replacement_pairs("f", 7, rows.concat().as_bytes(), &mut |_| {}).unwrap();
+    let other =
+        make_answer_replacement_pairs("f", 7, rows.concat().as_bytes(), &mut |_| {}).unwrap();
     assert_ne!(by_id(other), forward);
 }
 
