@@ -2,7 +2,7 @@
 //! when the server is killed or its disk is full.
 
 pub(crate) mod seeded_random;
-mod server_address;
+pub(crate) mod server_address;
 pub(crate) mod person;
 mod scripted_annotator;
 pub(crate) mod answers;

@@ -6,6 +6,7 @@
 
 mod harness;
 mod cli;
+mod guide;
 mod models;
 mod expand;
 mod imports;
