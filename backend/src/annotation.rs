@@ -82,7 +82,7 @@ impl AnnotationTaskService {
             match self.task_state(task).await {
                 Ok(desk) => desks.push(desk),
                 // One damaged task must not hide the others.
-                Err(error) => tracing::error!("review task {}: {error}", task.0),
+                Err(error) => tracing::error!("annotation task {}: {error}", task.0),
             }
         }
         Ok(desks)

@@ -32,7 +32,7 @@ const VERSION: &str = concat!(
     ")"
 );
 
-/// Axioscope explains why a ranking model ranks the way it does. The database is a file in the data
+/// Axioscope explains why a ranker ranks the way it does. The database is a file in the data
 /// folder, or the PostgreSQL server in DATABASE_URL (postgres://USER:PASSWORD@HOST:5432/NAME). Exit
 /// codes: 0 success, 1 error (the message says what to do), 2 invalid command line, 3 a check found
 /// a difference.

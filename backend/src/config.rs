@@ -87,7 +87,7 @@ pub(crate) struct AnalyzerArgs {
     /// (subwords of a model's vocabulary) [default: alnum]
     #[arg(long)]
     tokenizer: Option<Tokenizer>,
-    /// Truncate documents to the first N tokens
+    /// Truncate documents to the first N tokens [default: no limit]
     #[arg(long, value_name = "N")]
     first_tokens: Option<u32>,
     /// Stop words: none, en-function, or a file with one word per line [default: none]
@@ -104,18 +104,18 @@ pub(crate) struct MiningArgs {
     /// Axioms, measure-and-match tests, manipulations and groups of them, comma-separated. tfc1,
     /// tfc2, mtdc, lnc1, lnc2, tp, and with word vectors stmc1, stmc2, stmc3; `all` selects every
     /// axiom that can be mined. ir_axioms: the axioms of the ir_axioms package, or one of them,
-    /// such as prox1 or tfc1@ir_axioms. Compound axioms: tfc1&lnc1, 'prox3 | prox1', 'm_and % prox1
+    /// such as prox1 or tfc1@ir_axioms. Axiom formulas: tfc1&lnc1, 'prox3 | prox1', 'm_and % prox1
     /// % div'. match: the measure-and-match tests of ABNIRML; match:all: all measurements;
     /// match:CONTROL:VARIABLE: one test, such as match:tf:length. manipulations: all document
     /// manipulations, or one, such as reverse-words or typos; they are counted here and scored in a
     /// study. Axioms that need word vectors are listed on standard error if none are given.
     #[arg(long, default_value = "all", value_name = "LIST", verbatim_doc_comment)]
     probes: String,
-    /// Axiom variant: fixed (as defined here), paper (as printed) or code (as implemented by the
+    /// Axiom variant: fixed (as defined here), paper (as published) or code (as implemented by the
     /// authors)
     #[arg(long, default_value = "fixed")]
     mode: String,
-    /// Limits, analyzer and pool of a paper; explicit flags override it
+    /// Limits, analyzer and candidate pool of a paper; explicit flags override them
     #[arg(long, value_enum)]
     preset: Option<PaperMiningPreset>,
     /// Length tolerance δ in terms, or inf [default: 10; preset rennings2019: inf]
@@ -125,13 +125,13 @@ pub(crate) struct MiningArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     min_terms: Option<String>,
     /// Candidate pool: run:FILE:K, rank:bm25:K, group, judged or all [default: rank:bm25:100;
-    /// preset rennings2019: group]
+    /// preset rennings2019: group; preset camara2020: rank:ql:mu=2500:100]
     #[arg(long, value_name = "POOL")]
     pool: Option<String>,
     /// Word vectors in GloVe or word2vec format
     #[arg(long, value_name = "FILE")]
     vectors: Option<String>,
-    /// Maximum number of instances of an axiom per query, sampled with --seed
+    /// Maximum number of instances of an axiom per query, sampled with --seed [default: no limit]
     #[arg(long, value_name = "N")]
     per_query: Option<u32>,
     /// Random seed of the sample that --per-query draws

@@ -121,7 +121,7 @@ pub(crate) fn parse_reply_json<T: DeserializeOwned>(text: &str) -> Result<T, Req
 
 /// Serializes a request or an error as JSON.
 pub(crate) fn to_json(request: &impl Serialize) -> String {
-    serde_json::to_string(request).expect("a request has only text keys")
+    serde_json::to_string(request).expect("a request has only string keys")
 }
 
 fn network_error(reason: impl ToString) -> RequestError {

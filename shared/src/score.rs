@@ -160,7 +160,7 @@ impl RankerKind {
             RankerKind::Lexical => "Lexical",
             RankerKind::Neural => "Neural",
             RankerKind::Remote => "Remote",
-            RankerKind::ScoreFile => "Uploaded scores",
+            RankerKind::ScoreFile => "Score file",
         }
     }
 

@@ -299,7 +299,7 @@ fn what_is_no_data_set_of_a_layout_is_refused_with_the_way_out() {
         ("factuality jfleg --to o", "is a folder"),
         (
             "jfleg jfleg --to jfleg/dev/dev.ref1",
-            "is a file of the data set",
+            "is a file of the dataset",
         ),
     ] {
         let refused = home.run(&format!("transfer {line}")).expect_failure();

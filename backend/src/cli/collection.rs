@@ -24,7 +24,7 @@ pub(crate) struct ImportArgs {
     /// Folder with corpus.jsonl, queries.jsonl and optionally qrels.tsv; each may be compressed
     /// (.gz, .zst)
     src: PathBuf,
-    /// Name of the imported collection
+    /// Name of the imported collection; replaces an existing one of this name
     #[arg(long, value_name = "NAME")]
     to: String,
     /// Print a summary as JSON
@@ -87,13 +87,13 @@ pub(crate) struct RankArgs {
     /// Number of documents per query
     #[arg(long, value_name = "K", default_value = "1000")]
     top: String,
-    /// Use only the first N queries
+    /// Use only the first N queries [default: all]
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
     /// Output file: a TREC run with six columns
     #[arg(long, value_name = "FILE.run")]
     out: PathBuf,
-    /// Write an ir_metadata header, which trec_eval and ir_measures do not read
+    /// Write an ir_metadata header; trec_eval and ir_measures cannot read a run with it
     #[arg(long)]
     metadata: bool,
     /// No effect; kept for existing scripts
@@ -199,7 +199,7 @@ fn write_run(path: &Path, said: &str, run: &Run, tag: &str) -> Result<(), Error>
 /// Holds the command-line arguments of `axioscope eval`.
 #[derive(clap::Args)]
 pub(crate) struct EvalArgs {
-    /// QRELS RUN, or only RUN with --labels-in-run
+    /// Qrels file and run file, or only the run file with --labels-in-run
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Measures: nDCG@10, AP, AP(rel=2), RR, P@5, R@100, … or trec_eval names such as ndcg_cut_10,

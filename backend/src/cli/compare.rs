@@ -31,15 +31,15 @@ pub(crate) struct CompareRankersArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
     collection: Option<String>,
-    /// First ranker: with --study its index, spec, label or slug; otherwise a run file, or its name
-    /// in the collection's runs/
+    /// First ranker: with --study its index (from 0), spec, label or slug; otherwise a run file, or
+    /// its name in the collection's runs/
     #[arg(long, value_name = "RANKER|RUN")]
     a: String,
     /// Second ranker, given like --a
     #[arg(long, value_name = "RANKER|RUN")]
     b: String,
     /// Which queries count: judged (with a relevant document), found (with a relevant document in
-    /// either ranking, as in the paper) or all
+    /// either ranking, as in Padigela et al., 2019) or all
     #[arg(long, value_enum, default_value = "judged")]
     queries: ComparedQueriesArgument,
     /// Minimum relevant grade [default: 2 if any document has it, else 1]
@@ -52,10 +52,11 @@ pub(crate) struct CompareRankersArgs {
         default_value = "en-function"
     )]
     stopwords: String,
-    /// Tokenizer: alnum ([a-z0-9]+, lowercased) or unicode (UAX 29 words); a study uses its own
+    /// Tokenizer: alnum ([a-z0-9]+, lowercased) or unicode (UAX 29 words) [default: alnum]; a study
+    /// uses its own
     #[arg(long, requires = "collection")]
     tokenizer: Option<Tokenizer>,
-    /// Use only the queries of this split
+    /// Use only the queries of this split [default: all queries]
     #[arg(long)]
     split: Option<String>,
     /// Add the values of each query

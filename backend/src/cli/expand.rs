@@ -18,7 +18,7 @@ pub(crate) struct ExpandDocumentsArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
-    /// Folder or hub name of a T5 model trained for query generation
+    /// Folder or Hugging Face Hub name of a T5 model trained for query generation
     #[arg(long, value_name = "FOLDER|NAME")]
     model: String,
     /// New folder: the expanded collection, the generated queries (expansions.jsonl) and the

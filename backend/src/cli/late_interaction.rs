@@ -26,7 +26,7 @@ pub(crate) struct LateInteractionArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
     collection: Option<String>,
-    /// Late-interaction model: folder or hub name with :late or :colbert
+    /// Late-interaction model: folder or Hugging Face Hub name with :late or :colbert
     #[arg(long, value_name = "MODEL")]
     ranker: String,
     /// Base encoder before fine-tuning, to compare spectra
@@ -35,10 +35,10 @@ pub(crate) struct LateInteractionArgs {
     /// Candidate pool: run:FILE:K, rank:bm25:K, group, judged or all
     #[arg(long, value_name = "POOL", default_value = "rank:bm25:1000")]
     pool: CandidatePoolSpec,
-    /// Use only the first N queries
+    /// Use only the first N queries [default: all]
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
-    /// Minimum number of vectors of a token for its spectrum
+    /// Minimum number of vectors that a token needs for a spectrum
     #[arg(long, value_name = "N", default_value_t = 10)]
     min_vectors: u64,
     /// Title of the analysis [default: ranker and collection]

@@ -38,7 +38,7 @@ pub(crate) struct MineArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
-    /// Use only the first N queries
+    /// Use only the first N queries [default: all]
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
     /// Output file with one instance per row
@@ -199,7 +199,7 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "FILE.jsonl|FILE.tsv", conflicts_with = "instances")]
     pairs: Option<PathBuf>,
     /// Ranker: bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, or a model folder or
-    /// hub name
+    /// Hugging Face Hub name
     #[arg(long)]
     ranker: String,
     /// Output file: query id, document id, score

@@ -24,9 +24,10 @@ use crate::store::DataFolder;
 /// Reproduce a table of a paper, cell by cell
 #[derive(clap::Args)]
 pub(crate) struct ReproduceTableArgs {
-    /// rennings2019, camara2020, abnirml or padigela2019
+    /// Paper: rennings2019, camara2020, abnirml or padigela2019
     paper: ReproduciblePaper,
-    /// Number of the table in the paper
+    /// Number of the table in the paper: rennings2019 1 or 2, camara2020 2 or 3, abnirml 1 to 3,
+    /// padigela2019 1 to 6
     #[arg(long, value_name = "N")]
     table: u8,
     /// Name of an existing study
@@ -35,7 +36,7 @@ pub(crate) struct ReproduceTableArgs {
     /// Folder or name of an imported collection; creates the study `reproduce-PAPER`
     #[arg(long, value_name = "DIR|NAME")]
     collection: Option<String>,
-    /// Use only the first N queries
+    /// Use only the first N queries [default: all]
     #[arg(long, value_name = "N", requires = "collection")]
     queries: Option<usize>,
     /// Candidate pool instead of the paper's: run:FILE:K, rank:bm25:K, group, judged or all
@@ -48,15 +49,15 @@ pub(crate) struct ReproduceTableArgs {
     /// manipulation is skipped. Function words are those of --stopwords FILE
     #[arg(long, value_name = "FILE", requires = "collection")]
     misspellings: Option<String>,
-    /// Pairs file for table 3 of abnirml: jfleg=FILE, xsum, cnn, daily-mail, gyafc-entertainment,
-    /// gyafc-family
+    /// Pair file for table 3 of abnirml; NAME is jfleg, xsum, cnn, daily-mail, gyafc-entertainment
+    /// or gyafc-family; may be repeated
     #[arg(long, value_name = "NAME=FILE", requires = "collection")]
     transfer: Vec<TransferPairsFile>,
     /// Additional ranker: scores:FILE or a model; padigela2019 compares BM25 with each; may be
     /// repeated
     #[arg(long, value_name = "RANKER", requires = "collection")]
     ranker: Vec<String>,
-    /// Runs for padigela2019 instead of a study: the BM25 run first, then the others
+    /// Run for padigela2019 instead of a study; repeated, the BM25 run first
     #[arg(long, value_name = "FILE", requires = "collection")]
     run: Vec<String>,
     /// Print JSON

@@ -51,7 +51,8 @@ pub(crate) struct ServeArgs {
     /// Create and publish the demo study if it does not exist
     #[arg(long)]
     demo: bool,
-    /// Model folder or hub name; may be repeated
+    /// Model folder or Hugging Face Hub name; may be repeated [default: AXIOSCOPE_MODEL, or the
+    /// default model if it is installed]
     #[arg(long, value_name = "FOLDER|NAME")]
     model: Vec<String>,
     #[command(flatten)]
@@ -107,18 +108,19 @@ pub(crate) struct ManageModelsArgs {
 enum ModelsCommand {
     /// List the rankers that the models provide
     List {
-        /// Model folders or hub names instead of the default model
+        /// Model folders or Hugging Face Hub names instead of the default model
         model: Vec<String>,
     },
     /// Download a model from the Hugging Face Hub into the local cache
     Get {
-        /// Hub name, for example sentence-transformers/all-MiniLM-L6-v2, optionally with @REVISION
+        /// Hugging Face Hub name, for example sentence-transformers/all-MiniLM-L6-v2, optionally
+        /// with @REVISION
         name: String,
     },
     /// Load a model and print its properties
     Inspect {
-        /// Model folder or hub name, optionally with :bi, :late, :splade, :cross, :colbert, :epic
-        /// or :monot5
+        /// Model folder or Hugging Face Hub name, optionally with :bi, :late, :splade, :cross,
+        /// :colbert, :epic or :monot5
         model: String,
         #[command(flatten)]
         computing: DeviceAndPrecisionArgs,

@@ -30,7 +30,8 @@ use crate::store::{DataFolder, dataset, write_atomically};
 pub(crate) struct ManageStudiesArgs {
     #[command(subcommand)]
     command: StudyCommand,
-    /// Model folder or hub name for the neural rankers of the study; may be repeated
+    /// Model folder or Hugging Face Hub name for the neural rankers of the study; may be repeated
+    /// [default: AXIOSCOPE_MODEL, or the default model if it is installed]
     #[arg(long, global = true, value_name = "FOLDER|NAME")]
     model: Vec<String>,
     #[command(flatten)]
@@ -141,7 +142,7 @@ impl ManageStudiesArgs {
                 };
                 let study = pipeline::load_study(&folder, &name)?;
                 dataset::export_study_dataset(&study, &out, texts)?;
-                println!("{} holds study `{name}` as a data set", out.display());
+                println!("{} holds study `{name}` as a dataset", out.display());
                 Ok(CommandOutcome::Done)
             }
             StudyCommand::List => list(&folder),
@@ -298,11 +299,11 @@ pub(crate) struct ReportArgs {
     /// Output file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Axiom variant: fixed (as defined here), paper (as printed) or code (as implemented by the
-    /// authors)
+    /// Axiom variant: fixed (as defined here), paper (as published) or code (as implemented by the
+    /// authors) [default: the first one of the study]
     #[arg(long)]
     variant: Option<String>,
-    /// Use only the queries of this split
+    /// Use only the queries of this split [default: all queries]
     #[arg(long)]
     split: Option<String>,
     /// Tie threshold ε of behavioral tests for every ranker [default: median difference of adjacent

@@ -50,7 +50,7 @@ enum DataSet {
     Xsum {
         #[command(flatten)]
         ways: TransferPaths,
-        /// Use every story, not the 10 % sample of the ABNIRML study
+        /// Use every story, not the 10 % sample of the ABNIRML paper
         #[arg(long)]
         all: bool,
     },
@@ -61,7 +61,7 @@ enum DataSet {
         /// Story titles, `id<TAB>title`
         #[arg(long, value_name = "FILE.tsv")]
         queries: Option<PathBuf>,
-        /// Use every story, not the 10 % sample of the ABNIRML study
+        /// Use every story, not the 10 % sample of the ABNIRML paper
         #[arg(long)]
         all: bool,
     },
@@ -245,7 +245,7 @@ fn write(
             it.file_name() == there.file_name() && fs::canonicalize(it).is_ok_and(|it| it == there)
         };
         if let Some(read) = gathered.files.iter().find(same) {
-            let reason = "is a file of the data set: choose another one for the pairs";
+            let reason = "is a file of the dataset: choose another one for the pairs";
             return Err(
                 shared::error::Error::unreadable_file(&read.display().to_string(), reason).into(),
             );

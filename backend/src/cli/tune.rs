@@ -36,7 +36,8 @@ pub(crate) struct TuneArgs {
     /// Measure to maximize: nDCG@10, AP, AP(rel=2), RR, P@5, …
     #[arg(long, default_value = "AP")]
     measure: EffectivenessMeasure,
-    /// Use only the queries of these splits of splits.tsv, comma-separated: train,dev
+    /// Use only the queries of these splits of splits.tsv, comma-separated, such as train,dev
+    /// [default: all queries]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     split: Vec<String>,
     /// Candidate pool: rank:bm25:K, run:FILE:K, group, judged or all

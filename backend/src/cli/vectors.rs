@@ -22,10 +22,10 @@ pub(crate) struct TrainWordVectorsArgs {
     /// Output file: one word and its vector per line, in GloVe's format
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Number of dimensions
+    /// Number of dimensions, 1 to 1000
     #[arg(long, value_name = "N", default_value = "50")]
     dims: String,
-    /// Context window: words to each side
+    /// Context window: words on each side, 1 to 100
     #[arg(long, value_name = "N", default_value = "10")]
     window: String,
     /// Minimum number of occurrences of a word

@@ -175,7 +175,7 @@ async fn turn(
         );
     }
     let Some(job) = running.get_mut(id) else {
-        unreachable!("it was put there");
+        unreachable!("the job was just inserted");
     };
     let batch = match job.ahead.take() {
         Some(batch) => batch,

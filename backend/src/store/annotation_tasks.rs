@@ -228,7 +228,7 @@ fn name_of(state: TaskStatus) -> &'static str {
 
 /// Returns the error for an unknown task.
 pub(crate) fn task_not_found_error(task: TaskId) -> Error {
-    Wrong::name_not_found("review task", task.0).into()
+    Wrong::name_not_found("annotation task", task.0).into()
 }
 
 fn json(value: &impl serde::Serialize) -> String {
@@ -246,7 +246,7 @@ fn parsed<T: serde::de::DeserializeOwned>(
 
 fn damaged(task: TaskId, reason: String) -> Error {
     Error::CorruptData {
-        what: format!("review task {}", task.0),
+        what: format!("annotation task {}", task.0),
         reason,
     }
 }

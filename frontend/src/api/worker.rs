@@ -154,7 +154,7 @@ impl WorkerClient {
             id: number,
             body: ask,
         };
-        let json = serde_json::to_string(&envelope).expect("an ask has only text keys");
+        let json = serde_json::to_string(&envelope).expect("a request has only string keys");
         if let Err(problem) = self.post(Array::of2(&JsValue::from_str(&json), beside)) {
             self.deliver(number, WorkerResponse::Failed(problem));
         }
@@ -189,7 +189,7 @@ impl WorkerClient {
                 id: number,
                 body: tell,
             });
-            let json = JsValue::from_str(&json.expect("a tell has only text keys"));
+            let json = JsValue::from_str(&json.expect("a message has only string keys"));
             let _ = waiting
                 .resolve
                 .call1(&JsValue::NULL, &Array::of2(&json, &JsValue::UNDEFINED));

@@ -82,7 +82,7 @@ impl UnsentEventStore {
     pub(crate) async fn put(&self, kept: &QueuedEvent) -> Result<(), BrowserStorageError> {
         with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
-            let json = serde_json::to_string(kept).expect("an event has only text keys");
+            let json = serde_json::to_string(kept).expect("an event has only string keys");
             let key = JsValue::from_str(&kept.event.key.to_string());
             let events = transaction.object_store(EVENTS)?;
             events.put(&JsValue::from_str(&json), Some(&key))?.await?;

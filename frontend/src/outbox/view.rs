@@ -63,7 +63,7 @@ pub(crate) fn RejectedEventsPanel() -> impl IntoView {
     };
     let save = move |_| {
         let lines = refused.with_untracked(|it| {
-            let line = |it| serde_json::to_string(it).expect("an event has only text keys");
+            let line = |it| serde_json::to_string(it).expect("an event has only string keys");
             it.iter().map(line).collect::<Vec<_>>().join("\n")
         });
         download::offer_text_download(

@@ -262,8 +262,9 @@ fn Formulas() -> impl IntoView {
                 "A formula that combines axioms can be used wherever an axiom can: in a study \
                  file, on the command line, in the Workbench and in the Playground. "
                 <code>"tfc1 & (prox1 | tp)"</code>
-                " prefers the document with more query terms, provided that they are also \
-                 closer together. Operators from highest to lowest precedence: signs, " <code>"* / %"</code> ", "
+                " prefers the document with more query-term occurrences, provided that they are \
+                 also closer together. Operators from highest to lowest precedence: signs, "
+                <code>"* / %"</code> ", "
                 <code>"+ -"</code> ", " <code>"&"</code> ", " <code>"|"</code> ", "
                 <code>"if"</code> "."
             </p>

@@ -105,7 +105,7 @@ fn FiguresView(
                 <h1>{figures.title.clone()}</h1>
                 <p class="facts">
                     <span>"Figures"</span>
-                    <span class="hash" title="Hash of the instances">
+                    <span class="hash" title="Instance hash">
                         {format::shorten_hash(&figures.instances_hash)}
                     </span>
                 </p>

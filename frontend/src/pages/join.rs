@@ -187,7 +187,7 @@ pub(super) fn role_description(role: AccessRole) -> &'static str {
              but no account elsewhere."
         }
         AccessRole::Curator => {
-            "You create review tasks, invite annotators, and see agreement and results."
+            "You create annotation tasks, invite annotators, and see agreement and results."
         }
         AccessRole::Operator => "You have full access to this server.",
     }

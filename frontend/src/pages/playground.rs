@@ -250,6 +250,6 @@ fn save_instance(desk: PlaygroundState) {
                 .collect()
         }),
     };
-    let json = serde_json::to_string_pretty(&saved).expect("an instance has only text keys");
+    let json = serde_json::to_string_pretty(&saved).expect("an instance has only string keys");
     download::offer_text_download("axioscope-instance.json", "application/json", &json);
 }

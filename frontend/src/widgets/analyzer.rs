@@ -73,7 +73,7 @@ impl AnalyzerChoice {
             "none" => Ok(Stopwords::None),
             "en-function" => Ok(Stopwords::EnFunction),
             other => Err(format!(
-                "`{other}` is not a stop list; use none or en-function"
+                "`{other}` is not a list of stop words; use none or en-function"
             )),
         }
     }

@@ -155,7 +155,7 @@ pub(crate) fn claim_margin(claim: ScoreClaim<u32>, row: &[f64]) -> f64 {
 pub(crate) fn difference_column_heading(kind: ScoreClaimKind) -> &'static str {
     match kind {
         ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different => "1 − 2",
-        ScoreClaimKind::DiminishingGain => "first step − second step",
+        ScoreClaimKind::DiminishingGain => "first step minus second step",
     }
 }
 

@@ -90,7 +90,8 @@ async fn fetch_matches(
     };
     if texts.len() as u64 > server.max_documents {
         return Ok(TokenMatchesState::Not(
-            "The server accepts fewer documents per request than there are here.",
+            "There are more documents here than the server accepts per request. The operator can \
+             match more after signing in.",
         ));
     }
     let known: Vec<&String> = specs
@@ -99,7 +100,8 @@ async fn fetch_matches(
         .collect();
     if known.is_empty() {
         return Ok(TokenMatchesState::Not(
-            "The server no longer has this study's models.",
+            "The server no longer has this study's models. The operator can add them with \
+             `axioscope serve --model`.",
         ));
     }
     for spec in known {

@@ -18,7 +18,7 @@ pub(crate) fn post_task_message(number: u64, says: &WorkerResponse, beside: &JsV
         id: number,
         body: says,
     };
-    let json = serde_json::to_string(&envelope).expect("a tell has only text keys");
+    let json = serde_json::to_string(&envelope).expect("a message has only string keys");
     let message = Array::of2(&JsValue::from_str(&json), beside);
     // This cannot fail, since texts and blobs can always be cloned.
     let _ = worker_global_scope().post_message(&message);

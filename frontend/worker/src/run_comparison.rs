@@ -49,7 +49,7 @@ pub(crate) fn build_comparison_input_from_files<'a>(
     let names: Vec<&str> = bench.files.keys().map(String::as_str).collect();
     Ok(RankerComparisonInput {
         name: LOCAL_STUDY.to_owned(),
-        title: "Runs on the Workbench".to_owned(),
+        title: "Runs in the Workbench".to_owned(),
         content_hash: text_hash(&names.join("\n")),
         docs: docs
             .into_iter()

@@ -336,5 +336,5 @@ fn unreadable_request(reason: impl std::fmt::Display) -> ErrorResponse {
 }
 
 fn json(it: &impl Serialize) -> String {
-    serde_json::to_string(it).expect("what travels has only text keys")
+    serde_json::to_string(it).expect("the reply has only string keys")
 }

@@ -339,7 +339,7 @@ impl AnnotationTask {
         if by_ranker && self.filter.ranker.is_none() {
             return Err(Error::missing_field(
                 "ranker",
-                "select the ranker whose outcome or margin is used",
+                "select the ranker whose verdict or margin is used",
             ));
         }
         self.tags = normalize_tags(&self.tags)?;

@@ -120,7 +120,7 @@ impl CohereRerankRequest {
 /// A document of a request: a text, or an object with named fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(untagged, expecting = "a document is a text or an object")]
+#[serde(untagged, expecting = "a document must be a string or an object")]
 pub enum RerankDocument {
     /// The text of the document.
     Text(String),
@@ -320,7 +320,7 @@ mod tests {
         let error = read::<CohereRerankRequest>(r#"{"query": "a", "documents": [7]}"#);
         let error = error.unwrap_err();
         assert!(
-            error.starts_with("a document is a text or an object"),
+            error.starts_with("a document must be a string or an object"),
             "{error}"
         );
     }

@@ -99,7 +99,7 @@ pub fn draw_rr_change_by_query(found: &RankerComparison) -> PlotFigure {
         margin: 8.0,
         alt_text: format!(
             "Difference in RR@10, {} minus {}: better on {} queries, equal on {}, worse on {}; \
-             from 0 to 1 on {}",
+             RR@10 rises from 0 to 1 on {}",
             names[1],
             names[0],
             format::format_count(it.n_better),
@@ -178,7 +178,7 @@ pub fn draw_mean_overlap_by_depth(found: &RankerComparison) -> PlotFigure {
         beside,
         TextAnchor::Start,
         NOTE,
-        "equal lists".to_owned(),
+        "same ranking".to_owned(),
     ));
     for tick in [2, 4, 6, 8, 10] {
         let at = f64::from(tick);

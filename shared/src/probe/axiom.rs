@@ -265,7 +265,7 @@ const COMBINED: ProbeDescription = ProbeDescription {
     statement: "The document that a formula of several axioms prefers scores higher.",
     formula: "formula(d1, d2) > 0 ⇒ S(d1) > S(d2)",
     source: "The operators of ir_axioms: Bondarenko et al., SIGIR 2022",
-    known_issues: "The name of a combined axiom is its formula.",
+    known_issues: "The name of an axiom formula is the formula itself.",
     example: &[],
 };
 

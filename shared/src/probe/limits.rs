@@ -74,7 +74,7 @@ fn serialize_tolerance<S: Serializer>(terms: &Option<u32>, to: S) -> Result<S::O
 
 /// Reads δ: a number of terms, or `inf` or `null` for any difference.
 fn deserialize_tolerance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
-    const EXPECTED: &str = "length_gap_terms is a number of terms, 0 or more, or inf";
+    const EXPECTED: &str = "length_gap_terms must be a number of terms, 0 or more, or inf";
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum WrittenTolerance {

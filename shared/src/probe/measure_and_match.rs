@@ -321,7 +321,9 @@ impl MeasureAndMatchTest {
         let found = ABOUTS
             .iter()
             .find(|it| (it.0, it.1) == (self.control, self.variable));
-        &found.expect("every pair of measurements is there").2
+        &found
+            .expect("every pair of measurements has a description")
+            .2
     }
 }
 

@@ -266,7 +266,8 @@ fn mine_query(miner: &InstanceMiner<'_>, pooled: &PooledQuery<'_>) -> QueryMinin
         .collect();
     texts.sort_unstable();
     texts.dedup();
-    let place = |text: StudyDocument| texts.binary_search(&text).expect("it was put there") as u32;
+    let place =
+        |text: StudyDocument| texts.binary_search(&text).expect("it is a pooled document") as u32;
 
     let in_pool: Vec<u32> = pool.iter().map(|it| place(document(it))).collect();
     let found = found.iter().zip(asked).zip(0..);

@@ -24,13 +24,13 @@ pub fn precondition_label(
         ),
         (MeasuredQuantity::Length { text }, _) => format!("length of document {text}"),
         (MeasuredQuantity::QueryTermOccurrences { text }, _) => {
-            format!("query terms in document {text}")
+            format!("query-term occurrences in document {text}")
         }
         (MeasuredQuantity::QueryTermOccurrenceLead { .. }, BoundRelation::Equal) => {
-            "equally many query terms".to_owned()
+            "equally many query-term occurrences".to_owned()
         }
         (MeasuredQuantity::QueryTermOccurrenceLead { a, b }, _) => {
-            format!("more query terms in document {b} than in document {a}")
+            format!("more query-term occurrences in document {b} than in document {a}")
         }
         (MeasuredQuantity::TermCountLead { .. }, BoundRelation::Equal) => {
             format!("equal count of {term}")
@@ -64,8 +64,8 @@ pub fn precondition_label(
         }
         (MeasuredQuantity::NonQueryTermExcess { others, terms }, _) => {
             format!(
-                "more non-query terms in document {others} than query terms in document \
-                 {terms}"
+                "more non-query terms in document {others} than query-term occurrences in \
+                 document {terms}"
             )
         }
         (MeasuredQuantity::NonQueryTermLead { a, b }, _) => {
@@ -108,7 +108,7 @@ pub fn precondition_label(
 /// Returns the quantity in which document 1 exceeds document 2.
 fn lead(of: IrAxiomsAxiom) -> &'static str {
     match of {
-        IrAxiomsAxiom::Tfc1IrAxioms => "more query terms",
+        IrAxiomsAxiom::Tfc1IrAxioms => "more query-term occurrences",
         IrAxiomsAxiom::Tfc3 => "term pairs with both terms present",
         IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc => {
             "pairs with more of the rarer \

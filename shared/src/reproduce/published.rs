@@ -141,7 +141,7 @@ impl TryFrom<toml::Value> for PublishedCell {
                 published: read("published")?,
                 authors_code: read("authors-code")?,
             }),
-            false => Err(format!("{both} is no cell")),
+            false => Err(format!("{both} is not a cell")),
         }
     }
 }
@@ -154,7 +154,7 @@ fn read_value(written: &toml::Value) -> Result<TableValue, String> {
         toml::Value::String(text) => Some(read_text(text)),
         _ => None,
     };
-    found.ok_or_else(|| format!("{written} is no number of a table"))
+    found.ok_or_else(|| format!("{written} is not a value of a table cell"))
 }
 
 fn read_text(text: &str) -> TableValue {

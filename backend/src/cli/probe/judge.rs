@@ -29,10 +29,11 @@ pub(crate) struct JudgeRankersByAxiomsArgs {
     #[arg(long, value_name = "FILE.parquet")]
     instances: PathBuf,
     /// Ranker: bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, or a model folder or
-    /// hub name; may be repeated
+    /// Hugging Face Hub name; may be repeated
     #[arg(long, required = true)]
     ranker: Vec<String>,
-    /// Tie threshold ε: score differences of at most this are ties
+    /// Tie threshold ε: scores that differ by at most X are tied [default: 1e-9 for lexical
+    /// rankers, 0 for others]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     delta_score: Option<String>,
     /// Print one JSON object

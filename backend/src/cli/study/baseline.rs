@@ -28,7 +28,7 @@ pub(crate) struct VerifyStoredStudyArgs {
     /// Write a baseline file from the study
     #[arg(long, value_name = "FILE.json", conflicts_with = "baseline")]
     write_baseline: Option<PathBuf>,
-    /// Largest allowed drop of a fraction
+    /// Largest allowed drop of a fraction, 0 to 1
     #[arg(long, value_name = "X", default_value_t = 0.0, requires = "baseline")]
     tolerance: f64,
     /// Write the comparison as JUnit XML

@@ -169,7 +169,7 @@ fn comparison() -> RankerComparisonOptions {
 
 fn annotation_task() -> AnnotationTask {
     AnnotationTask {
-        title: "Do more query terms help?".to_owned(),
+        title: "Do more query-term occurrences help?".to_owned(),
         study: study(),
         probes: vec![TFC1],
         filter: TaskInstanceFilter::default(),

@@ -14,11 +14,11 @@ use crate::widgets::text_diff::{
     DiffLabelWording, TextDiffView, diff_words, summarize_text_changes,
 };
 
-const QUERY: &str = "harbour light";
+const QUERY: &str = "harbor light";
 
 /// A text that every manipulation of a single document changes.
-const TEXT: &str = "The old light stands at the end of the harbour. It was built in 1862, and \
-     its lamp is lit before dusk. Sailors have seen it from far away.";
+const TEXT: &str = "The old light stands at the end of the harbor. It was built in 1862, and its \
+     lamp is lit before dusk. Sailors have seen it from far away.";
 
 /// A text that is not relevant to the query.
 const NON_RELEVANT_TEXT: &str =
@@ -30,9 +30,9 @@ pub(super) fn BehavioralTests() -> impl IntoView {
     view! {
         <Section id="behaviours" name="Behavioral tests">
             <p>
-                "A behavioral test asks which of two documents a ranker prefers, without saying \
-                 which one it should prefer. A sample is a query with document 1 and document \
-                 2. With the tie threshold ε, the effect of a sample is"
+                "A behavioral test measures which of two documents a ranker prefers; there is no \
+                 right answer. A sample is a query with document 1 and document 2. With the tie \
+                 threshold ε, the effect of a sample is"
             </p>
             <p class="formula">
                 <span>"+1 if S(d1) − S(d2) > ε"</span>
@@ -59,10 +59,10 @@ pub(super) fn BehavioralTests() -> impl IntoView {
             <section class="axiom-about" id="transfer" aria-labelledby="transfer-title">
                 <h3 id="transfer-title">"Dataset transfer"</h3>
                 <p class="statement">
-                    "Document pairs from another task: fluent and disfluent, formal and \
-                     informal, short and long. Positive: the ranker prefers the first document. \
-                     In a symmetric set, such as paraphrases, positive means that the two \
-                     scores differ."
+                    "Document pairs from a dataset made for another purpose: fluent and \
+                     disfluent, formal and informal, short and long. Positive: the ranker prefers \
+                     the first document. In a symmetric set, such as paraphrases, positive means \
+                     that the two scores differ."
                 </p>
                 <p class="formula">
                     <span>"transfer:NAME: S(a) − S(b)"</span>
@@ -83,8 +83,8 @@ fn MeasureAndMatchSection() -> impl IntoView {
         <section class="axiom-about" id="match" aria-labelledby="match-title">
             <h3 id="match-title">"Measure and match"</h3>
             <p class="statement">
-                "Two documents that are equal in one measure and differ in another. Positive: \
-                 the ranker prefers the one with the larger value of the second measure."
+                "Two documents that are equal in one measurement and differ in another. Positive: \
+                 the ranker prefers the one with the larger value of the second measurement."
             </p>
             <p class="formula">
                 "match:length:tf: length(d1) = length(d2), tf(d1) > tf(d2): S(d1) − S(d2)"

@@ -10,10 +10,10 @@ pub(super) fn HumanJudgmentsHelp() -> impl IntoView {
     view! {
         <Section id="reviewing" name="Human judgments">
             <p>
-                "An axiom predicts which document should rank higher. To find out whether \
-                 people agree, a review task samples instances of a study, several annotators \
-                 judge each, and every decision is added to a log. Decisions that were \
-                 replaced, withdrawn or excluded stay in the log and in the export."
+                "An axiom predicts which document should rank higher. To find out whether people \
+                 agree, an annotation task samples instances of a study, several annotators judge \
+                 each, and every decision is added to a log. Decisions that were replaced, \
+                 withdrawn or excluded stay in the log and in the export."
             </p>
             <dl class="facts-of">
                 <dt>"Sampling designs"</dt>

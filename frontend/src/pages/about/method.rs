@@ -81,7 +81,7 @@ pub(super) fn StatisticsHelp() -> impl IntoView {
                     "; the bounds are the 2.5th and the 97.5th percentile of the fractions. \
                      With a single query, the interval is [0, 1]."
                 </dd>
-                <dt>"p"</dt>
+                <dt>"p-value"</dt>
                 <dd>
                     "Two-sided test of the fraction against .5 from the same bootstrap samples: \
                      twice the share on the far side of .5, with one added to numerator and \
@@ -99,10 +99,10 @@ pub(super) fn StatisticsHelp() -> impl IntoView {
                     "The number of truncated documents is reported. Where it matters, the \
                      fraction without them is also shown."
                 </dd>
-                <dt>"Hash"</dt>
+                <dt>"Instance hash"</dt>
                 <dd>
-                    "The instances of a study have a hash. Results with different hashes come \
-                     from different instances, and a comparison of them says so."
+                    "The instances of a study have a hash. Results with different instance hashes \
+                     come from different instances and cannot be compared."
                 </dd>
             </dl>
         </Section>

@@ -10,11 +10,11 @@ pub(super) fn CompareRankersHelp() -> impl IntoView {
     view! {
         <Section id="differ" name="Compare rankers">
             <p>
-                "Two rankers can have the same mean and win on different queries. Compare \
-                 rankers sets any two rankers of a study, or two runs in the Workbench, against \
-                 each other query by query, with four hypotheses of Padigela, Zamani & Croft \
-                 (2019) on BM25 and BERT. Every bar links to its queries, and every query to \
-                 the top documents of each ranker."
+                "Two rankers can have the same mean reciprocal rank and win on different queries. \
+                 Compare rankers sets any two rankers of a study, or two runs in the Workbench, \
+                 against each other query by query, with four hypotheses of Padigela, Zamani & \
+                 Croft (2019) on BM25 and BERT. Every bar links to its queries, and every query \
+                 to the top documents of each ranker."
             </p>
             <dl class="facts-of">
                 <dt>"FQT"</dt>
@@ -58,8 +58,9 @@ pub(super) fn LateInteractionHelp() -> impl IntoView {
                 </dd>
                 <dt>"ΔES"</dt>
                 <dd>
-                    "The highest cosine where a token matches itself, minus the highest cosine \
-                     where it matches another token. High for terms that need an exact match."
+                    "The mean of the highest cosine of a query token where it matches itself, \
+                     minus the mean where it matches another token. High for terms that need an \
+                     exact match."
                 </dd>
                 <dt>"Spectral ratio"</dt>
                 <dd>

@@ -41,7 +41,7 @@ pub(crate) fn AxiomWorkedExample(
     let name = probe.name();
     let typed = sheet
         .to_playground_request()
-        .expect("the usual settings make sense");
+        .expect("the default settings are valid");
     let found = evaluate_playground_input(&typed, None).map(|it| applied_example(probe, &it));
     let body = match found {
         Ok(Some((answer, applied))) => view! { <ExampleView probe answer applied/> }.into_any(),

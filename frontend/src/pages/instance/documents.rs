@@ -107,7 +107,7 @@ fn document_role(shown: &InstanceDetails, at: usize) -> &'static str {
         (Probe::Manipulation(_), _) => return "original document",
         (Probe::Transfer(_), 0) => return "first of the pair",
         (Probe::Transfer(_), _) => return "second of the pair",
-        (Probe::MeasureAndMatch(_), 0) => return "larger value of the measure",
+        (Probe::MeasureAndMatch(_), 0) => return "larger value of the measurement",
         (Probe::MeasureAndMatch(_), _) => return "",
         _ => {}
     }
@@ -115,9 +115,9 @@ fn document_role(shown: &InstanceDetails, at: usize) -> &'static str {
         (ScoreClaimKind::Higher, 0) => "preferred by the axiom",
         (ScoreClaimKind::NotLower, 0) => "should not score lower",
         (ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different, _) => "",
-        (ScoreClaimKind::DiminishingGain, 0) => "fewest query terms",
-        (ScoreClaimKind::DiminishingGain, 1) => "more query terms",
-        (ScoreClaimKind::DiminishingGain, _) => "most query terms",
+        (ScoreClaimKind::DiminishingGain, 0) => "fewest query-term occurrences",
+        (ScoreClaimKind::DiminishingGain, 1) => "more query-term occurrences",
+        (ScoreClaimKind::DiminishingGain, _) => "most query-term occurrences",
     }
 }
 

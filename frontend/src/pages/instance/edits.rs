@@ -67,7 +67,7 @@ fn TaggedUnits(text: InstanceDocument) -> impl IntoView {
     let segments = segments.collect_view();
     let header = move || view! { <p class="note">{counts.join(", ")} " in document 2"</p> };
     view! {
-        <Section id="tagged" name="Tagged units" class="section lined-up" header>
+        <Section id="tagged" name="Tagged text" class="section lined-up" header>
             <p class="text" dir="auto">{segments}</p>
         </Section>
     }

@@ -55,7 +55,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
         Probe::Axiom(Axiom::Tfc1) => match extra_terms_text(shown, 0, 1) {
             Some(more) => format!("Document 1 contains {more}{}", length_clause(shown)),
             None => format!(
-                "Document 1 contains more query terms{}",
+                "Document 1 contains more query-term occurrences{}",
                 length_clause(shown)
             ),
         },
@@ -67,7 +67,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
                          {first} than document 2"
                     )
                 }
-                _ => "Each step adds the same number of query terms".to_owned(),
+                _ => "Each step adds the same number of query-term occurrences".to_owned(),
             }
         }
         Probe::Axiom(Axiom::Mtdc) => {
@@ -82,9 +82,9 @@ fn difference_clause(shown: &InstanceDetails) -> String {
         Probe::Axiom(Axiom::Lnc1) => {
             let same = has_equal_counts(shown);
             let terms = if same {
-                "Both documents contain the same query terms"
+                "Both documents contain each query term equally often"
             } else {
-                "The documents differ in their query term counts"
+                "The documents differ in their query-term counts"
             };
             match length_difference(shown) {
                 gap if gap > 0 => format!("{terms}, and document 2 is {} longer", terms_text(gap)),
@@ -115,8 +115,8 @@ fn difference_clause(shown: &InstanceDetails) -> String {
              of document 2",
         ),
         Probe::Axiom(Axiom::Stmc2) => {
-            "Document 1 contains more query terms than document 2, and the other words of both \
-             have about the same meaning"
+            "Document 1 contains more query-term occurrences than document 2, and the other words \
+             of both have about the same meaning"
                 .to_owned()
         }
         Probe::Axiom(Axiom::Stmc3) => similarity_clause(
@@ -428,7 +428,7 @@ mod tests {
             [
                 "Document 1 contains “valleys” one more time and is 8 terms longer, so TFC1 predicts that document 1 should score higher.",
                 "Document 1 contains “glaciers” one more time, document 2 contains “valleys” one more time, and the terms of document 1 are rarer, so M-TDC predicts that document 1 should not score lower.",
-                "Both documents contain the same query terms, and document 2 is 1 term longer, so LNC1 predicts that document 1 should not score lower.",
+                "Both documents contain each query term equally often, and document 2 is 1 term longer, so LNC1 predicts that document 1 should not score lower.",
                 "Document 1 is document 2 repeated 3 times, so LNC2 predicts that document 1 should not score lower.",
                 "The two closest query terms are 1 term apart in document 1 and 12 apart in document 2, so TP predicts that document 1 should score higher.",
             ]

@@ -47,6 +47,11 @@ pub(super) fn InstanceListFilters(
             </RadioButton>
         }
     });
+    let filter_label = if probe.is_axiom() {
+        "Verdict"
+    } else {
+        "Effect"
+    };
     let later = DebounceTimer::with_delay_ms(250);
     let search = move |text: String| {
         later.schedule(move || update_view(view, go, |it| it.query = text));
@@ -72,7 +77,7 @@ pub(super) fn InstanceListFilters(
     });
     view! {
         <div class="bar filters" role="group" aria-label="Instance filters">
-            <span class="choice" role="radiogroup" aria-label="Outcome">{outcomes}</span>
+            <span class="choice" role="radiogroup" aria-label=filter_label>{outcomes}</span>
             <label class="dial">
                 <span class="label">"Query"</span>
                 <input

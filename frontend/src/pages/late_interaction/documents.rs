@@ -109,7 +109,7 @@ fn QuerySearch(
     };
     let none = move || {
         let none = offered().is_empty() && sought.with(|it| !it.trim().is_empty());
-        none.then_some("No query contains these letters.")
+        none.then_some("No query matches.")
     };
     view! {
         <label class="field sought">

@@ -48,8 +48,7 @@ pub(super) fn TermImportanceTable(
             rows.truncate(INITIAL_ROWS);
         }
         match rows.is_empty() {
-            true => view! { <tr><td colspan="7">"No query term contains these letters."</td></tr> }
-                .into_any(),
+            true => view! { <tr><td colspan="7">"No query term matches."</td></tr> }.into_any(),
             false => {
                 let rows = rows
                     .into_iter()
@@ -75,7 +74,7 @@ pub(super) fn TermImportanceTable(
         "exact match",
         "match with another query term",
     ];
-    let heads = std::iter::once(ColumnHeading::for_text_column("word"))
+    let heads = std::iter::once(ColumnHeading::for_text_column("Term"))
         .chain(heads.map(ColumnHeading::for_number_column));
     let heads: Vec<ColumnHeading> = heads.collect();
     let name = "Query terms";

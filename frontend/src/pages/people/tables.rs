@@ -205,7 +205,7 @@ fn ConfirmButton(
                     disabled=move || board.is_busy.get()
                     on:click=move |_| board.remove_person_or_invitation(what)
                 >
-                    "Yes"
+                    {word}
                 </button>
                 <button class="btn" type="button" on:click=keep>"Cancel"</button>
             </Show>

@@ -52,7 +52,7 @@ pub(super) fn AxiomOutcomesSection(
     let header =
         move || view! { <p class="note" role="status">{said}</p> <AxiomVariantSwitch desk/> };
     view! {
-        <Section id="axioms" name="Applicable axioms" header>
+        <Section id="axioms" name="Axioms" header>
             <LiveAnnouncement desk/>
             <AnswerNotice desk/>
             {rows}

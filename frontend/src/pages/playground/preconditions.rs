@@ -118,11 +118,14 @@ fn label(row: &PreconditionRow, names: &DocumentAndTermNames) -> String {
             term(it)
         ),
         MeasuredQuantity::DifferingTermCounts => "query terms with different counts".to_owned(),
-        MeasuredQuantity::UnpairedDifferingTerms => "of them not in a rare–common pair".to_owned(),
-        MeasuredQuantity::OneExtraTerms => format!("words with one more occurrence in {}", text(2)),
+        MeasuredQuantity::UnpairedDifferingTerms => {
+            "query terms with different counts that are in no swapped pair".to_owned()
+        }
+        MeasuredQuantity::OneExtraTerms => {
+            format!("non-query terms with one more occurrence in {}", text(2))
+        }
         MeasuredQuantity::OneExtraSharedTerms => format!(
-            "shared words with one more occurrence \
-             in {}",
+            "shared non-query terms with one more occurrence in {}",
             text(2)
         ),
         MeasuredQuantity::Coverage { text: it } => format!("distinct query terms in {}", text(it)),
@@ -139,22 +142,30 @@ fn label(row: &PreconditionRow, names: &DocumentAndTermNames) -> String {
         }
         MeasuredQuantity::NonQueryTermExcess { others, terms } => {
             format!(
-                "other words in {} minus query-term occurrences in {}",
+                "non-query terms in {} minus query-term occurrences in {}",
                 text(others),
                 text(terms)
             )
         }
         MeasuredQuantity::NonQueryTermLead { a, b } => {
-            format!("other words, {} minus {}", text(b), text(a))
+            format!("non-query terms, {} minus {}", text(b), text(a))
         }
         MeasuredQuantity::SimilarityLead { near, far } => {
-            format!("cosine with the query, {} minus {}", text(near), text(far))
+            format!(
+                "cosine of the non-query terms with the query, {} minus {}",
+                text(near),
+                text(far)
+            )
         }
         MeasuredQuantity::Similarity => {
-            format!("cosine of the other words in {} and {}", text(1), text(2))
+            format!(
+                "cosine of the non-query terms in {} and {}",
+                text(1),
+                text(2)
+            )
         }
         MeasuredQuantity::Dissimilarity => format!(
-            "1 − cosine of the other words in {} and {}",
+            "1 − cosine of the non-query terms in {} and {}",
             text(1),
             text(2)
         ),

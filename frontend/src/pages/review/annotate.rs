@@ -68,7 +68,7 @@ enum TaskAccess {
 
 async fn load_task(task: TaskId) -> Result<TaskAccess, RequestError> {
     let Some(who) = fetch_session_and_open_outbox().await? else {
-        let error = "Review tasks need a server, and this page comes from a static host. Run \
+        let error = "Annotation tasks need a server, and this page comes from a static host. Run \
              `axioscope serve` to use them.";
         return Err(RequestError::Server(shared::api::ErrorResponse::new(
             error, NO_SERVER,
@@ -293,7 +293,7 @@ fn Item(
                         "Skip"
                     </ButtonWithShortcutKey>
                     <ButtonWithShortcutKey key="N" press=move || work.comment.focus_note_field()>
-                        "Note"
+                        "Add note"
                     </ButtonWithShortcutKey>
                     <ButtonWithShortcutKey key="G" press=move || work.toggle_guidelines()>
                         "Guidelines"

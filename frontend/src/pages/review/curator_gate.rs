@@ -48,7 +48,7 @@ where
         Some(AccessState::Known(who)) => view! { <AccessDenied heading why who/> }.into_any(),
         Some(AccessState::NoServer) => view! {
             <h1>{heading}</h1>
-            <NeedsServerNotice what="Accounts and review tasks"/>
+            <NeedsServerNotice what="Accounts and annotation tasks"/>
         }
         .into_any(),
         Some(AccessState::Failed(error)) => {
@@ -78,7 +78,7 @@ fn AccessDenied(heading: &'static str, why: &'static str, who: SessionResponse) 
         <p class="ahead">{why} " " {said}</p>
         <div class="btns">
             <a class="btn main" href=PageRoute::Join.href()>"Sign in"</a>
-            <a class="btn" href=PageRoute::ReviewTasks.href()>"Review tasks"</a>
+            <a class="btn" href=PageRoute::ReviewTasks.href()>"Annotation tasks"</a>
         </div>
     }
 }

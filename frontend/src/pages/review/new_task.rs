@@ -33,7 +33,8 @@ use probes::ProbeChoice;
 #[component]
 pub(crate) fn NewTaskPage() -> impl IntoView {
     let shown = |_| view! { <StudyLoader/> }.into_any();
-    view! { <CuratorsOnly heading="New task" why="Only curators can create review tasks." shown/> }
+    let why = "Only curators can create annotation tasks.";
+    view! { <CuratorsOnly heading="New task" why shown/> }
 }
 
 /// Loads the list of studies, which the form needs.

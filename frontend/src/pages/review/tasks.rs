@@ -42,7 +42,7 @@ pub(crate) fn AnnotationTasksPage() -> impl IntoView {
             None => view! {
                 <p class="lead">{INTRODUCTION}</p>
                 <NeedsServerNotice
-                    what="Review tasks"
+                    what="Annotation tasks"
                     otherwise=|| "You can still try five items of a study; nothing is saved."
                 />
             }

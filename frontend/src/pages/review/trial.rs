@@ -299,7 +299,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
     );
     let axioms = format_count_with_noun(votes as u64, "vote", "votes");
     view! {
-        <h1 id=item::ITEM tabindex="-1">{format!("{with} of {axioms} agree with the axiom")}</h1>
+        <h1 id=item::ITEM tabindex="-1">{format!("{with} of {axioms} agree with the axioms")}</h1>
         <div class="scrolls">
             <table class="short">
                 <thead>
@@ -307,7 +307,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
                         <th scope="col">"Query"</th>
                         <th scope="col">"Axiom"</th>
                         <th scope="col">"Your answer"</th>
-                        <th scope="col">"Axiom"</th>
+                        <th scope="col">"Agreement"</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
@@ -315,7 +315,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         </div>
         <p class="note">"Nothing was saved."</p>
         <div class="btns">
-            <a class="btn main" href=further>"Five more items"</a>
+            <a class="btn main" href=further>"Try five more items"</a>
             <a class="btn" href=PageRoute::Study { study }.href()>"Open the study"</a>
             <a class="btn" href=PageRoute::ReviewTasks.href()>"Take part"</a>
         </div>

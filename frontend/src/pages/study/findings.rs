@@ -75,9 +75,9 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
     let probe = finding.probe().name();
     let ordered = |n_judged: u64, fraction: &EstimateWithInterval| {
         format!(
-            "Of {} instances, {} agree with the axiom.",
-            format::format_count(n_judged),
-            format::format_estimate(fraction)
+            "Fraction satisfied: {} over {} instances.",
+            format::format_estimate(fraction),
+            format::format_count(n_judged)
         )
     };
     match finding {
@@ -115,7 +115,7 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
                 format!("{more} agrees with {probe}; {less} is at chance level.")
             };
             let rest = format!(
-                "{more} agrees with the axiom in {} of the instances, {less} in {}.",
+                "Fraction satisfied: {more} {}, {less} {}.",
                 format::format_estimate(fraction_of_more),
                 format::format_estimate(fraction_of_less)
             );
@@ -128,9 +128,10 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
         } => (
             format!("The relevance judgments contradict {probe}."),
             format!(
-                "Of {} instances with different grades, {} are graded as the axiom predicts.",
-                format::format_count(*n_judged),
-                format::format_estimate(fraction)
+                "Fraction graded as the axiom predicts: {} over {} instances with different \
+                 grades.",
+                format::format_estimate(fraction),
+                format::format_count(*n_judged)
             ),
         ),
     }

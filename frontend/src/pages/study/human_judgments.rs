@@ -96,8 +96,8 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
     let none = found.tasks.is_empty().then(|| {
         view! {
             <p class="ahead">
-                "Nobody has reviewed instances of this study yet. A review task samples some of \
-                 them and asks annotators whether the axiom is right."
+                "Nobody has annotated instances of this study yet. An annotation task samples \
+                 some of them and asks annotators whether the axiom is right."
             </p>
         }
     });
@@ -109,7 +109,7 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
     let about = format!("{}#reviewing", PageRoute::About.href());
     let header = move || {
         let href = href.clone();
-        let make = curates.then(|| view! { <a class="btn" href=href>"Create review task"</a> });
+        let make = curates.then(|| view! { <a class="btn" href=href>"Create annotation task"</a> });
         view! {
             <p class="note">
                 "How often the axiom, the rankers and the relevance judgments agree with \

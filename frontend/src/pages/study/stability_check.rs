@@ -23,7 +23,7 @@ pub(super) fn StabilityCheckSummary(
             <details class="made">
                 <summary>{summary(&overview)}</summary>
                 <p class="note tells">
-                    "Some pairs of each neural run were rescored: alone, in other batches, and \
+                    "Some pairs of each neural ranker were rescored: alone, in other batches, and \
                      with lower precision. Verdicts count instances whose documents were all \
                      rescored."
                 </p>

@@ -241,7 +241,7 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
             };
             Some(view! {
                 <select class="kind" aria-label=kind_field_label.clone() on:change:target=change>
-                    <option selected=kind.is_none() disabled>"choose"</option>
+                    <option selected=kind.is_none() disabled>"choose a type"</option>
                     {options}
                 </select>
             })

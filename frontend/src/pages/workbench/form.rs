@@ -170,7 +170,7 @@ fn StopList(bench: WorkbenchState) -> impl IntoView {
             .set(Some((name, stopwords::parse_stop_list(&text))));
     };
     let name = move || bench.stop_list.get().map_or(String::new(), |it| it.0);
-    view! { <TextFileField label="Stop list, one word per line " read=Signal::derive(name) take/> }
+    view! { <TextFileField label="Stop words, one per line " read=Signal::derive(name) take/> }
 }
 
 /// Renders a field for a text file.
@@ -353,8 +353,8 @@ fn AxiomFields(form: FormState<LocalStudySettings, LocalStudyField>) -> impl Int
             <div class="checks">
                 <FormCheckbox
                     form
-                    label="Compute the share of instances that remain instances under other \
-                         analyzers"
+                    label="Compute the share of instances that remain instances with another \
+                         analyzer"
                     on=|it| &mut it.has_tokenization_audit
                 />
             </div>

@@ -254,7 +254,7 @@ fn stage_label(stage: WorkerStage) -> &'static str {
     match stage {
         WorkerStage::Read => "Reading",
         WorkerStage::Index => "Indexing",
-        WorkerStage::Manipulate => "Manipulating",
+        WorkerStage::Manipulate => "Manipulating documents",
         WorkerStage::Mine => "Mining",
         WorkerStage::Audit => "Analyzer audit",
         WorkerStage::Score => "Scoring",

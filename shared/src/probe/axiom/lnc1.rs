@@ -16,7 +16,7 @@ use crate::probe::{
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "LNC1",
     short_title: "extra words",
-    statement: "Of two documents with the same query terms, the longer one does not score \
+    statement: "Of two documents with the same query-term counts, the longer one does not score \
          higher.",
     formula: "c(w,d1) = c(w,d2) for every w in Q, Σ(d1) ≥ 1, |d1| < |d2| ⇒ S(d1) ≥ S(d2)",
     source: "Fang, Tao & Zhai, SIGIR 2004; Câmara & Hauff, ECIR 2020",

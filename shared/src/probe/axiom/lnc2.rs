@@ -17,7 +17,7 @@ use crate::probe::{
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "LNC2",
-    short_title: "repetition is safe",
+    short_title: "repeated document",
     statement: "A document repeated several times does not score lower than the original.",
     formula: "d' = d repeated k times, Σ(d) ≥ 1, k·|d| ≤ 240 ⇒ S(d') ≥ S(d)",
     source: "Fang, Tao & Zhai, SIGIR 2004; built as in Rennings, Moraes & Hauff, ECIR 2019",

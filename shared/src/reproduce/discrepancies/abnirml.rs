@@ -22,7 +22,8 @@ impl<'a> DiscrepancyRows<'a> {
         self.lemmas();
         self.missing();
         self.add(
-            "The README shows two outputs of one run with the same score and different outcomes",
+            "The README shows two outputs of one run with the same effect and different numbers \
+             of neutral pairs",
             (
                 "neutral pairs, T5 on JFLEG, first output".to_owned(),
                 TableValue::Count(877),
@@ -47,21 +48,21 @@ impl<'a> DiscrepancyRows<'a> {
                 continue;
             };
             self.add(
-                "The command line of the published code sets no δ for any test, so any \
-                 difference counts as an effect: share of neutral samples",
-                (format!("{name}, δ 0"), TableValue::Fraction(zero)),
-                ("δ tuned".to_owned(), TableValue::Fraction(width)),
+                "The command line of the published code sets no tie threshold (their δ) for any \
+                 test, so any difference counts as an effect: share of neutral samples",
+                (format!("{name}, ε 0"), TableValue::Fraction(zero)),
+                ("ε tuned".to_owned(), TableValue::Fraction(width)),
             );
             let Some((row, [zero, width])) = most_changed(none, tuned, at) else {
                 continue;
             };
             self.add(
-                "The test whose score changes most without δ",
+                "The test whose effect changes most without a tie threshold",
                 (
-                    format!("{name}, {}, δ 0", row.probe.name()),
+                    format!("{name}, {}, ε 0", row.probe.name()),
                     TableValue::Difference(zero),
                 ),
-                ("δ tuned".to_owned(), TableValue::Difference(width)),
+                ("ε tuned".to_owned(), TableValue::Difference(width)),
             );
         }
     }

@@ -133,7 +133,7 @@ pub(super) fn describe_sampling_design(of: SamplingDesign, rankers: &[String]) -
                 OversampledMarginSize::LargeMargins => "clear calls",
             };
             format!(
-                "{favour} of {} preferred",
+                "{favour} of {} oversampled",
                 ranker_name_or_number(rankers, at)
             )
         }

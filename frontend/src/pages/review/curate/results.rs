@@ -62,7 +62,7 @@ fn ResultTables(desk: CurationPageState, own: Option<TaskResults>) -> impl IntoV
                     id="details"
                     name="All estimates"
                     said="Each agreement over all items, over items without “equal”, and over \
-                         single votes."
+                         individual votes."
                     table=table("details")
                 />
             </details>

@@ -106,7 +106,7 @@ fn MarginFields(form: NewTaskForm) -> impl IntoView {
         <RankerField form label="Ranker"/>
         <FormSelect
             form=form.fields
-            label="Preferred instances"
+            label="Oversampled instances"
             options=CALLS
             value=|it| &mut it.margin_preference
         />

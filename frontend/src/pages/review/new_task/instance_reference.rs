@@ -32,7 +32,8 @@ pub(super) fn parse_instance_reference(
         };
         return match (PageRoute::parse(path), variant_from_address(&get)) {
             (Some(PageRoute::Instance { study: of, .. }), _) if of != study => Err(format!(
-                "this instance belongs to {of}, but the task to {study}"
+                "this instance belongs to study {of}, but the task samples study {study}; choose \
+                 an instance of {study}"
             )),
             (Some(PageRoute::Instance { probe, number, .. }), Some(variant)) => {
                 Ok(StudyInstanceRef {
@@ -51,10 +52,14 @@ pub(super) fn parse_instance_reference(
     let known = AxiomVariant::ALL.iter().find(|it| it.slug() == mode);
     Ok(StudyInstanceRef {
         probe: probe.parse().map_err(|it: Error| it.to_string())?,
-        variant: *known.ok_or_else(|| format!("there is no variant named `{mode}`"))?,
-        index: number
-            .parse()
-            .map_err(|_| format!("`{number}` is not an instance number"))?,
+        variant: *known.ok_or_else(|| {
+            format!(
+                "there is no variant named `{mode}`; use fixed, paper, paper-rennings2019 or code"
+            )
+        })?,
+        index: number.parse().map_err(|_| {
+            format!("`{number}` is not an instance number; enter a whole number of at least 0")
+        })?,
     })
 }
 

@@ -94,12 +94,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
         0 => None,
         n => Some(f64::from(made.n_sampled_items) / n as f64),
     };
-    let chance = chance.map(|it| {
-        format!(
-            "{} of the possible instances are drawn on average",
-            percent(it)
-        )
-    });
+    let chance = chance.map(|it| format!("{} of the possible instances are drawn", percent(it)));
     let rows = made.probes.iter().map(|(probe, n)| {
         view! {
             <tr>

@@ -111,7 +111,7 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
     let reach = form
         .study
         .with_untracked(|it| it.as_ref().map(AllowedControlValues::from_overview))
-        .expect("shown once the study is there");
+        .expect("shown once the study has loaded");
     let settled = Signal::derive(move || form.draft.with(|it| it.controls.clone()));
     let settle =
         Callback::new(move |dials: StudyPageControls| form.draft.update(|it| it.controls = dials));

@@ -7,7 +7,7 @@ const AND_SOURCE: &str = "Zheng & Fang, ECIR 2010, and Wu & Fang, SIGIR 2012; as
 
 pub(super) const REG: ProbeDescription = ProbeDescription {
     name: "REG",
-    short_title: "odd term",
+    short_title: "least similar",
     statement: "Of two equally long documents, the one with more occurrences of the query term \
          least similar to the other query terms scores higher.",
     formula: "|d1| ≈ |d2| (10 %), c(w,d1) > c(w,d2) for each w ∈ Q with the least Σ cos(w, w') ⇒ \
@@ -21,7 +21,7 @@ pub(super) const REG: ProbeDescription = ProbeDescription {
 
 pub(super) const ANTI_REG: ProbeDescription = ProbeDescription {
     name: "ANTI-REG",
-    short_title: "typical term",
+    short_title: "most similar",
     statement: "Of two equally long documents, the one with more occurrences of the query term \
          most similar to the other query terms scores higher.",
     formula: "|d1| ≈ |d2| (10 %), c(w,d1) > c(w,d2) for each w ∈ Q with the greatest Σ cos(w, w') \
@@ -85,7 +85,7 @@ pub(super) const LEN_M_AND: ProbeDescription = ProbeDescription {
 
 pub(super) const DIV: ProbeDescription = ProbeDescription {
     name: "DIV",
-    short_title: "other words",
+    short_title: "less overlap",
     statement: "Of two documents, the one whose vocabulary overlaps less with the query scores \
          higher.",
     formula: "|Q ∩ d1| / |Q ∪ d1| < |Q ∩ d2| / |Q ∪ d2| ⇒ S(d1) > S(d2)",
@@ -119,7 +119,7 @@ pub(super) const STMC1: ProbeDescription = ProbeDescription {
 
 pub(super) const STMC2: ProbeDescription = ProbeDescription {
     name: "STMC2@ir_axioms",
-    short_title: "the term itself",
+    short_title: "exact term",
     statement: "If one document contains a query term about as often, relative to length, as \
          another one contains the word most similar to it, the document with the query term \
          scores higher.",

@@ -65,7 +65,7 @@ pub(super) const LNC1: ProbeDescription = ProbeDescription {
     formula: "c(w,d1) ≈ c(w,d2) (10 %) for every w ∈ Q, |d1| < |d2| ⇒ S(d1) > S(d2)",
     source: "Fang, Tao & Zhai, SIGIR 2004; as in ir_axioms",
     known_issues: "The package divides counts by document length (variant code): the longer \
-         document then has more query terms and still has to score lower.",
+         document then has more query-term occurrences and still has to score lower.",
     example: &["river bank", "river bank mud", "river bank mud mud"],
 };
 
