@@ -47,6 +47,21 @@ impl RankerSpec {
     }
 }
 
+/// Registers the models of a command: those of its options, and those among its rankers.
+pub(crate) fn register_models(
+    named: &[String],
+    rankers: &[String],
+    computing: impl Into<neural::DeviceAndPrecision>,
+) -> Result<ModelRegistry, Error> {
+    let model_spec = |it: &String| match it.parse() {
+        Ok(RankerSpec::Model(spec)) => Some(spec),
+        // Invalid rankers are reported when they are used.
+        _ => None,
+    };
+    let specs: Vec<String> = rankers.iter().filter_map(model_spec).collect();
+    ModelRegistry::with_models_of_specs(named, &specs, computing)
+}
+
 impl FromStr for RankerSpec {
     type Err = Error;
 

@@ -69,6 +69,8 @@ pub(crate) struct ModelRegistry {
 struct ModelEntry {
     /// The spec without suffixes.
     name: String,
+    /// Other names of the model in specs: the folder or hub name as given.
+    aliases: Vec<String>,
     source: Source,
 }
 
@@ -94,13 +96,7 @@ impl ModelRegistry {
         for it in found {
             let place = ModelEntry::parse(&it)?;
             if let Some(other) = places.iter().find(|other| other.name == place.name) {
-                return Err(Error::ModelNotFound {
-                    model: it,
-                    reason: format!(
-                        "there are two of the name `{}`; rename one of the folders",
-                        other.name
-                    ),
-                });
+                return Err(ModelEntry::same_name_error(&it, &other.name));
             }
             places.push(place);
         }
@@ -113,6 +109,30 @@ impl ModelRegistry {
             settled,
             loading,
         })
+    }
+
+    /// Registers models like [`ModelRegistry::new`], and those that specs name by a folder or on
+    /// the hub. A default model serves a spec of the same name.
+    pub(crate) fn with_models_of_specs(
+        named: &[String],
+        specs: &[String],
+        computing: impl Into<DeviceAndPrecision>,
+    ) -> Result<ModelRegistry, Error> {
+        let mut models = ModelRegistry::new(named, computing)?;
+        for spec in specs {
+            // What is neither a folder nor on the hub is reported when it is used.
+            let Ok(added) = ModelEntry::parse(ParsedModelSpec::parse(spec).name) else {
+                continue;
+            };
+            match models.places.iter_mut().find(|it| it.name == added.name) {
+                None => models.places.push(added),
+                Some(known) if named.is_empty() || known.source == added.source => {
+                    known.aliases.extend(added.aliases);
+                }
+                Some(_) => return Err(ModelEntry::same_name_error(spec, &added.name)),
+            }
+        }
+        Ok(models)
     }
 
     /// Loads a ranker as given on the command line: a folder or hub name with or without suffixes,
@@ -234,8 +254,9 @@ impl ModelRegistry {
             model_use: used,
             passages: reading,
         } = ParsedModelSpec::parse(wanted);
-        let place = self.places.iter().find(|it| it.name == name);
+        let place = self.places.iter().find(|it| it.is_named(name));
         let used = used.or_else(|| Some(self.uses(place?)[0]));
+        let name = place.map_or(name, |it| &it.name);
         used.map_or_else(
             || wanted.to_owned(),
             |it| format_model_spec(name, it, reading),
@@ -262,7 +283,7 @@ impl ModelRegistry {
 
     fn place(&self, wanted: &str) -> Result<&ModelEntry, Error> {
         let name = ParsedModelSpec::parse(wanted).name;
-        let found = self.places.iter().find(|it| it.name == name);
+        let found = self.places.iter().find(|it| it.is_named(name));
         found.ok_or_else(|| self.unknown(wanted))
     }
 
@@ -368,12 +389,14 @@ impl ModelEntry {
             let name = name.unwrap_or_else(|| "model".to_owned());
             return Ok(ModelEntry {
                 name,
+                aliases: vec![named.to_owned()],
                 source: Source::Folder(folder),
             });
         }
         match hub::HubRepoId::parse(named) {
             Some(name) => Ok(ModelEntry {
                 name: name.model_name(),
+                aliases: vec![named.to_owned()],
                 source: Source::Hub(name),
             }),
             None => Err(Error::ModelNotFound {
@@ -382,6 +405,18 @@ impl ModelEntry {
                          `sentence-transformers/all-MiniLM-L6-v2`"
                     .to_owned(),
             }),
+        }
+    }
+
+    /// Whether a spec without suffixes means this model.
+    fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|it| it == name)
+    }
+
+    fn same_name_error(model: &str, name: &str) -> Error {
+        Error::ModelNotFound {
+            model: model.to_owned(),
+            reason: format!("there are two of the name `{name}`; rename one of the folders"),
         }
     }
 

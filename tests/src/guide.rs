@@ -24,7 +24,11 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     ("--person NAME", "--person Ada"),
     ("revoke NAME", "revoke Ada"),
     ("backup FILE", "backup own.tar.gz"),
-    ("restore FILE", "restore made.tar.gz"),
+    (
+        "restore FILE --data EMPTY_FOLDER",
+        "restore made.tar.gz --data restored",
+    ),
+    ("restore FILE", "restore made.tar.gz --data restored-too"),
     ("study run FILE", "study run study.toml"),
     ("--baseline FILE", "--baseline base.json"),
     ("--stopwords FILE", "--stopwords stops.txt"),
@@ -42,7 +46,7 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     ),
     (
         "score --dry-run",
-        "score --collection DIR --pairs pairs.jsonl --ranker MODEL:bi --out own.tsv --dry-run",
+        "score --collection DIR --pairs pairs.jsonl --ranker http://127.0.0.1:9/rerank --out own.tsv --dry-run",
     ),
     (
         "mine … --vectors",
@@ -50,7 +54,6 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     ),
     ("COMMAND", "mine"),
     ("DOC2QUERY_T5", "t5"),
-    ("EMPTY_FOLDER", "restored"),
     ("FOLDER", "exported"),
     ("MODEL", "tiny"),
     ("STUDY", "my-collection"),
@@ -140,6 +143,9 @@ fn home_of_reader() -> TestHome {
         }
     };
     copy(Path::new(tiny_collection()), "my-folder");
+    let queries = home.read("my-folder/queries.jsonl");
+    let queries = queries.replace("\"}", "\", \"split\": \"test\"}");
+    home.write("my-folder/queries.jsonl", queries);
     copy(&tiny_model(), "tiny");
     copy(&tiny_model().with_file_name("t5"), "t5");
     for ending in ["src", "ref0", "ref1", "ref2", "ref3"] {
@@ -194,6 +200,10 @@ impl GuideReader {
         }
         let words = shell_words(&line);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if line.starts_with("axioscope study init") {
+            // Each page has its reader.
+            fs::remove_file(self.home.path("study.toml")).ok();
+        }
         match words[..] {
             ["axioscope", "serve", ref args @ ..] => self.serve(args),
             ["axioscope", ref args @ ..] => {
@@ -218,6 +228,10 @@ impl GuideReader {
         }?;
         if line.starts_with("axioscope study init") {
             self.edit_study_file();
+        }
+        if line.starts_with("axioscope study run") {
+            let baseline = "study check my-collection --write-baseline base.json";
+            self.home.run(baseline).expect_success();
         }
         Ok(())
     }

@@ -14,9 +14,8 @@ use shared::study::{ManipulationLookupFiles, Study, StudyDefinition, TransferSet
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
 use super::{CommandOutcome, load};
-use crate::config::{AnalyzerArgs, PaperMiningPreset};
+use crate::config::{AnalyzerArgs, PaperMiningPreset, register_models};
 use crate::error::Error;
-use crate::models::ModelRegistry;
 use crate::pipeline::{self, NewStudy, StudyReplacementPolicy};
 use crate::runtime::run_with_database;
 use crate::store::DataFolder;
@@ -225,7 +224,7 @@ impl ReproduceTableArgs {
         };
         let folder = DataFolder::open(data)?;
         let loaded = load(collection, data, None)?;
-        let models = ModelRegistry::new(&[], neural::Device::Cpu)?;
+        let models = register_models(&[], &self.ranker, neural::Device::Cpu)?;
         let wanted = NewStudy {
             definition,
             collection: loaded.collection,

@@ -18,6 +18,7 @@ use shared::study::{ParsedStudyFile, Study, StudyDefinition};
 use super::compute::DeviceAndPrecisionArgs;
 use super::{CommandOutcome, load};
 use crate::collection_files;
+use crate::config::register_models;
 use crate::error::Error;
 use crate::models::ModelRegistry;
 use crate::pipeline::{self, NewStudy, StudyReplacementPolicy};
@@ -30,7 +31,8 @@ use crate::store::{DataFolder, dataset, write_atomically};
 pub(crate) struct ManageStudiesArgs {
     #[command(subcommand)]
     command: StudyCommand,
-    /// Model folder or Hugging Face Hub name for the neural rankers of the study; may be repeated
+    /// Model folder or Hugging Face Hub name whose last part rankers of the study have as their
+    /// name; may be repeated. Rankers that name a folder or a model on the hub need none
     /// [default: AXIOSCOPE_MODEL, or the default model if it is installed]
     #[arg(long, global = true, value_name = "FOLDER|NAME")]
     model: Vec<String>,
@@ -101,7 +103,10 @@ enum StudyCommand {
 impl ManageStudiesArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::open(data)?;
-        let models = || ModelRegistry::new(&self.model, self.computing.compute_target()?);
+        let models = |rankers: &[String]| {
+            let computing = self.computing.compute_target()?;
+            register_models(&self.model, rankers, computing)
+        };
         match self.command {
             StudyCommand::Init(it) => it.run(data),
             StudyCommand::Run { file, replace } => {
@@ -109,9 +114,15 @@ impl ManageStudiesArgs {
                     true => StudyReplacementPolicy::Replace,
                     false => StudyReplacementPolicy::Keep,
                 };
-                run_file(&file, &folder, data, &models()?, finished)
+                let definition = read_study_definition(&file)?;
+                let models = models(&definition.rankers)?;
+                run_definition(definition, &folder, data, &models, finished)
             }
-            StudyCommand::Resume { name } => resume(&name, &folder, data, &models()?),
+            StudyCommand::Resume { name } => {
+                let study = pipeline::load_study(&folder, &name)?;
+                let models = models(&study.definition.rankers)?;
+                resume(study, &folder, data, &models)
+            }
             StudyCommand::Check(it) => it.run(&folder, data),
             StudyCommand::Diff(it) => it.run(&folder),
             StudyCommand::Publish { name } => show(&name, &folder, StudyVisibility::Published),
@@ -150,14 +161,13 @@ impl ManageStudiesArgs {
     }
 }
 
-fn run_file(
-    file: &Path,
+fn run_definition(
+    definition: StudyDefinition,
     folder: &DataFolder,
     data: &Path,
     models: &ModelRegistry,
     finished: StudyReplacementPolicy,
 ) -> Result<CommandOutcome, Error> {
-    let definition = read_study_definition(file)?;
     let loaded = load(&definition.collection, data, None)?;
     let wanted = NewStudy {
         definition,
@@ -189,12 +199,11 @@ pub(super) fn read_study_definition(file: &Path) -> Result<StudyDefinition, Erro
 }
 
 fn resume(
-    name: &str,
+    mut study: Study,
     folder: &DataFolder,
     data: &Path,
     models: &ModelRegistry,
 ) -> Result<CommandOutcome, Error> {
-    let mut study = pipeline::load_study(folder, name)?;
     let place = collection_files::load_named_collection(&study.definition.collection, data)
         .map(|it| it.folder);
     let place = place.unwrap_or_else(|_| PathBuf::from("."));
