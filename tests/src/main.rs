@@ -6,6 +6,7 @@
 
 mod harness;
 mod cli;
+mod earlier_data;
 mod guide;
 mod models;
 mod expand;

@@ -48,6 +48,27 @@ fn one_folder_gives_two_rankers() {
 }
 
 #[test]
+fn a_spec_names_its_model_by_a_folder_too() {
+    let (_home, folder) = copy_tiny("tiny", &FILES);
+    let spec = format!("{}:bi", folder.display());
+    let register = |named: &[String]| {
+        let specs = ["bm25".to_owned(), spec.clone()];
+        ModelRegistry::with_models_of_specs(named, &specs, Device::Cpu)
+    };
+    let models = register(&[folder.display().to_string()]).unwrap();
+    assert_eq!(models.ranker_specs(), ["tiny:bi", "tiny:late"]);
+    assert_eq!(models.add_default_kind_to_spec(&spec), "tiny:bi");
+    let (by_folder, by_name) = (
+        models.get_or_load_ranker(&spec).unwrap(),
+        models.get_or_load_ranker("tiny:bi").unwrap(),
+    );
+    assert!(Arc::ptr_eq(&by_folder, &by_name));
+    // A model of the same name that was asked for is another model.
+    let error = register(&[TINY.to_owned()]).err().unwrap().to_string();
+    assert!(error.contains("two of the name `tiny`"), "{error}");
+}
+
+#[test]
 fn what_is_not_there_is_named_with_what_is() {
     let error = tiny()
         .get_or_load_ranker("minilm")
