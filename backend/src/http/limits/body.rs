@@ -45,14 +45,14 @@ const PACE_OF_OPERATORS: Pace = Pace {
     ..PACE
 };
 
-/// Reads the body of a POST request, of at most `most` bytes. The bytes count against the limits
-/// until the returned slot is dropped.
+/// Reads the body of a request that may have one, of at most `most` bytes. The bytes count against
+/// the limits until the returned slot is dropped.
 pub(super) async fn read_body(
     limits: &ServerLimits,
     request: Request,
     most: usize,
 ) -> Result<(Request, Option<Slot>), Error> {
-    if request.method() != Method::POST {
+    if [Method::GET, Method::HEAD].contains(request.method()) {
         return Ok((request, None));
     }
     let caller = Caller::of_request(&request)?;

@@ -52,6 +52,23 @@ async fn only_operators_send_large_bodies() {
 }
 
 #[tokio::test]
+async fn bodies_are_limited_whatever_the_method() {
+    let site = Site::new(ListenScope::Network).await;
+    let person = site.somebody(AccessRole::Curator, "Ada").await;
+    let spaces = " ".repeat((1 << 20) + 1);
+    for (method, path) in [
+        ("PUT", "/api/session/password"),
+        ("PATCH", "/api/annotation/tasks/1"),
+        ("DELETE", "/api/session"),
+        ("POST", "/api/annotation/tasks/1/events"),
+    ] {
+        let large = site.by(request(method, path, &spaces), &person.session);
+        let (status, error) = site.send(large).await.problem();
+        assert_eq!(status, 413, "{method}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn bodies_of_one_person_leave_memory_to_others() {
     const SEND: &str = "/api/annotation/tasks/1/events";
     let site = Site::new(ListenScope::Network).await;
