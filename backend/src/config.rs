@@ -206,7 +206,7 @@ impl MiningArgs {
         limits.max_per_query = self.per_query;
         limits.seed = self.seed;
         limits.validate()?;
-        let mode = AxiomVariant::parse_for_paper(&self.mode, source)?;
+        let mode = AxiomVariant::parse_for_paper("mode", &self.mode, source)?;
         let probes = Probe::parse_list(&self.probes, self.vectors.is_some())?;
         let mut left_out = Probe::parse_list(&self.probes, true)?;
         left_out.retain(|it| !probes.contains(it));

@@ -266,7 +266,7 @@ pub struct GetTopDocumentsRequest {
     /// from 0.
     pub ranker: String,
     /// The position of the query in the study, counted from 0.
-    pub query_id: usize,
+    pub query: usize,
 }
 
 /// Compares two rankers of a study.
@@ -335,8 +335,9 @@ pub struct GetInstanceRequest {
     pub study: String,
     /// The axiom or behavioral test.
     pub probe: Probe,
-    /// The variant of the axiom.
-    pub variant: AxiomVariant,
+    /// The variant of the axiom; `None` selects the first of the study.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<AxiomVariant>,
     /// Index among the instances of the probe and variant, from 0.
     pub number: u64,
     /// The tie threshold, if set on the Study page.

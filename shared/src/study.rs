@@ -40,6 +40,7 @@ use crate::probe::{
     AxiomVariant, CandidatePoolSpec, DatasetTransferTest, Instances, Manipulation, MiningLimits,
     Probe, StudyDocNo,
 };
+use crate::rank::LexicalRanker;
 use crate::score::slug::{parse_ranker_slug_or_position, ranker_slugs};
 use crate::score::{QueryDocumentPairs, RankerPairScores};
 use crate::text::{Analyzer, Tokenizer};
@@ -505,6 +506,25 @@ impl Study {
     /// ranker lists the slugs.
     pub fn ranker_row(&self, name: &str) -> Result<usize, Error> {
         parse_ranker_slug_or_position(&self.ranker_slugs(), name)
+    }
+
+    /// Returns the row of a ranker, given what a person types: its spec, which may be short, such as
+    /// `bm25`, its label, its slug, its row, or the beginning of the spec of one ranker only.
+    pub fn find_ranker(&self, typed: &str) -> Result<usize, Error> {
+        // A short spec is expanded to `bm25:k1=1.2,b=0.75,…`.
+        let lexical = typed.parse::<LexicalRanker>().map(|it| it.to_string());
+        let spec = lexical.unwrap_or_else(|_| typed.to_owned());
+        let is_named = |it: &RankerPairScores| it.ranker.spec == spec || it.ranker.label == typed;
+        if let Some(row) = self.scores.iter().position(is_named) {
+            return Ok(row);
+        }
+        let specs = self.scores.iter().map(|it| &it.ranker.spec).enumerate();
+        let begins = specs.filter_map(|(row, it)| it.starts_with(typed).then_some(row));
+        let begins: Vec<usize> = begins.collect();
+        match (self.ranker_row(typed), &begins[..]) {
+            (Ok(row), _) | (Err(_), &[row]) => Ok(row),
+            (Err(error), _) => Err(error),
+        }
     }
 
     /// Returns how many rankers of the definition have no scores yet.

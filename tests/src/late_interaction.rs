@@ -62,7 +62,7 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     let of_ranker = |ranker: &str, query| GetTopDocumentsRequest {
         study: "tiny".to_owned(),
         ranker: ranker.to_owned(),
-        query_id: query,
+        query,
     };
     let of_query = |query| of_ranker(slug, query);
     let firsts = server.call(&of_query(0));

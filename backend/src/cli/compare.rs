@@ -8,11 +8,8 @@ use shared::compare::{
     RankerRef, compare_rankers, query_list, ranker_info_of_run,
 };
 use shared::error::Error as InputError;
-use shared::rank::LexicalRanker;
 use shared::report::{self, ReportTable};
 use shared::score::RankerInfo;
-use shared::score::slug::parse_ranker_slug_or_position;
-use shared::study::Study;
 use shared::text::{Stopwords, Tokenizer, stopwords};
 
 use super::{CommandOutcome, called, load};
@@ -31,7 +28,7 @@ pub(crate) struct CompareRankersArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
     collection: Option<String>,
-    /// First ranker: with --study its index (from 0), spec, label or slug; otherwise a run file, or
+    /// First ranker: with --study its spec, label, slug or row (from 0); otherwise a run file, or
     /// its name in the collection's runs/
     #[arg(long, value_name = "RANKER|RUN")]
     a: String,
@@ -91,7 +88,9 @@ impl CompareRankersArgs {
 
     fn of_study(&self, name: &str, data: &Path) -> Result<Vec<ReportTable>, Error> {
         let study = pipeline::load_study(&DataFolder::open(data)?, name)?;
-        let pair = [ranker(&study, &self.a)?, ranker(&study, &self.b)?];
+        let slugs = study.ranker_slugs();
+        let rows = [study.find_ranker(&self.a)?, study.find_ranker(&self.b)?];
+        let pair = rows.map(|row| RankerRef::Ranker(slugs[row].clone()));
         let asking = self.asking(pair)?;
         let found = study.compare_rankers(&asking)?;
         self.tables(&found, || Ok(study.list_all_compared_queries(&asking)?))
@@ -175,19 +174,4 @@ fn stop_list(typed: &str) -> Result<Stopwords, Error> {
             Ok(stopwords::parse_stop_list(&words))
         }
     }
-}
-
-/// Finds a ranker of a study by its spec, its label, its slug or its index.
-fn ranker(study: &Study, typed: &str) -> Result<RankerRef, Error> {
-    let mut rankers = study.scores.iter().map(|it| &it.ranker);
-    // A short spec such as `bm25` is expanded to `bm25:k1=1.2,b=0.75,…`.
-    let formula = typed.parse::<LexicalRanker>().map(|it| it.to_string());
-    let spec = formula.unwrap_or_else(|_| typed.to_owned());
-    let by_name = |it: &RankerInfo| it.spec == spec || it.label == typed;
-    let mut slugs = study.ranker_slugs();
-    let row = match rankers.position(by_name) {
-        Some(row) => row,
-        None => parse_ranker_slug_or_position(&slugs, typed)?,
-    };
-    Ok(RankerRef::Ranker(slugs.swap_remove(row)))
 }

@@ -6,7 +6,7 @@ use clap::{Subcommand, ValueEnum};
 use shared::api::people::{
     AccessRole, CreateInvitationResponse, PendingInvitation, PeopleResponse, PersonAccount,
 };
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 
 use super::{CommandOutcome, print_json};
 use crate::clock::unix_time_ms;
@@ -151,7 +151,7 @@ impl InviteArgs {
 
 async fn named(store: &Database, name: &str) -> Result<PersonRecord, Error> {
     let found = store.person_by_name(name).await?;
-    found.ok_or_else(|| Wrong::name_not_found("person", name).into())
+    found.ok_or_else(|| InputError::name_not_found("person", name).into())
 }
 
 /// Returns the link of an invitation. The token follows `#`, so that browsers do not send it and

@@ -76,14 +76,14 @@ impl FromStr for TransferPairsFile {
     fn from_str(word: &str) -> Result<TransferPairsFile, InputError> {
         let Some((name, file)) = word.split_once('=') else {
             return Err(InputError::unparsable_value(
-                "pairs",
+                "transfer",
                 word,
                 "written as jfleg=FILE",
             ));
         };
         let set = TRANSFER_SETS.iter().find(|it| it.0 == name);
         let known = TRANSFER_SETS.iter().map(|it| it.0);
-        let (name, queries) = set.ok_or_else(|| InputError::not_one_of("pairs", name, known))?;
+        let (name, queries) = set.ok_or_else(|| InputError::not_one_of("transfer", name, known))?;
         Ok(TransferPairsFile(TransferSetFile {
             name: (*name).to_owned(),
             file: file.to_owned(),
@@ -207,8 +207,8 @@ impl ReproduceTableArgs {
         let definition = StudyDefinition {
             format: 1,
             name: format!("reproduce-{}", self.paper.short_name()),
-            title: format!("Replay of {}", self.paper.citation()),
-            description: format!("Its readings and formulas on {collection}."),
+            title: format!("Reproduction of {}", self.paper.citation()),
+            description: format!("The variants and lexical rankers of the paper on {collection}."),
             collection: collection.to_owned(),
             n_queries: self.queries,
             pool,
@@ -248,7 +248,7 @@ impl ReproduceTableArgs {
                 return refuse("misspellings", only);
             }
             if !self.transfer.is_empty() {
-                return refuse("pairs", only);
+                return refuse("transfer", only);
             }
         }
         if self.paper == ReproduciblePaper::Padigela2019 && self.ranker.is_empty() {

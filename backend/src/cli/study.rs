@@ -351,7 +351,7 @@ impl ReportArgs {
         let variant = self
             .variant
             .as_deref()
-            .map(|it| shared::probe::AxiomVariant::parse_for_paper(it, source));
+            .map(|it| shared::probe::AxiomVariant::parse_for_paper("variant", it, source));
         let dials = StudyPageControls {
             variant: variant.transpose()?,
             split: self.split.clone(),

@@ -79,7 +79,7 @@ pub(super) async fn lease_items(
     let (value, range) = (asked.n_items, 1..=MAX_ITEMS_PER_REQUEST);
     if !range.contains(&value) {
         return Err(FieldError::IntegerOutOfRange { value, range }
-            .into_error_for_field("n")
+            .into_error_for_field("n_items")
             .into());
     }
     let desk = seen(&app, &caller, asked.task).await?;

@@ -10,7 +10,9 @@ use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequest, Query, RawPathParams, Request};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
 use shared::api::Endpoint;
+use shared::error::Error as InputError;
 
 use crate::error::{Error, run_blocking};
 use crate::http::AppState;
@@ -35,8 +37,10 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
 
     async fn from_request(mut request: Request, app: &AppState) -> Result<ApiRequest<E>, Error> {
         let caller = Caller::of_request(&request)?;
+        let table = request.extensions().get::<Arc<ParameterTable>>().cloned();
+        let table = table.expect("every endpoint has a table");
         let mut fields = Map::new();
-        decode_address(&mut request, E::METHOD.has_body(), &mut fields).await?;
+        decode_address(&mut request, &table, &mut fields).await?;
         let asked = match E::METHOD.has_body() {
             false => from_fields("the address", fields)?,
             true => {
@@ -47,9 +51,12 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
                     reason: error.to_string(),
                 })?;
                 let is_large = body.len() >= LARGE;
-                let read = move || match fields.is_empty() {
-                    true => parse("the body", &body),
-                    false => with_fields(&body, fields),
+                let read = move || {
+                    table.check_body_fields(&body)?;
+                    match fields.is_empty() {
+                        true => parse("the body", &body),
+                        false => with_fields(&body, fields),
+                    }
                 };
                 match is_large {
                     false => read()?,
@@ -68,11 +75,9 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
 /// Adds the fields that are in the path and in the query string of a request.
 async fn decode_address(
     request: &mut Request,
-    has_body: bool,
+    table: &ParameterTable,
     fields: &mut Map<String, Value>,
 ) -> Result<(), Error> {
-    let table = request.extensions().get::<Arc<ParameterTable>>().cloned();
-    let table = table.expect("every endpoint has a table");
     let malformed = |reason: String| Error::InvalidJson {
         place: "the address",
         reason,
@@ -86,7 +91,7 @@ async fn decode_address(
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     table.decode(ParameterLocation::Path, path, fields)?;
-    if has_body {
+    if table.ignores_query_string() {
         return Ok(());
     }
     let query = Query::<Vec<(String, String)>>::try_from_uri(request.uri());
@@ -100,14 +105,25 @@ fn with_fields<E: Endpoint>(body: &[u8], fields: Map<String, Value>) -> Result<E
         b"" => Map::new(),
         body => parse("the body", body)?,
     };
-    request.extend(fields);
+    for (name, value) in fields {
+        let in_address = value.clone();
+        if let Some(in_body) = request.insert(name.clone(), value)
+            && in_body != in_address
+        {
+            return Err(InputError::conflicting_value(&*name, "differs from the address").into());
+        }
+    }
     from_fields("the request", request)
 }
 
 fn from_fields<E: Endpoint>(place: &'static str, fields: Map<String, Value>) -> Result<E, Error> {
-    serde_json::from_value(Value::Object(fields)).map_err(|error| Error::UnexpectedJson {
-        place,
-        reason: error.to_string(),
+    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+        let (path, reason) = (error.path().clone(), error.inner().to_string());
+        match path.iter().last() {
+            Some(Segment::Map { key }) => InputError::malformed_value(&**key, reason).into(),
+            // A missing field is named by the reason.
+            _ => Error::UnexpectedJson { place, reason },
+        }
     })
 }
 

@@ -290,7 +290,7 @@ fn access_description(access: AccessLevel) -> &'static str {
     match access {
         AccessLevel::Public => "Access: everyone; visitors see published studies only.",
         AccessLevel::PublicScoring => {
-            "Access: everyone; visitors can send at most 8 texts at a time, at a limited rate."
+            "Access: everyone; visitors can send at most 8 documents at a time, at a limited rate."
         }
         AccessLevel::PublicCredentials => {
             "Access: everyone; the rate is limited after several wrong attempts."

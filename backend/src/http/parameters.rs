@@ -4,8 +4,9 @@
 //! that is a text, a number, a truth value or a list of these is a parameter, and the fields of
 //! nested objects count as fields of the request. [`shared::api::address`] is the other direction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use shared::api::Endpoint;
 use shared::api::address::path_parameter;
@@ -22,6 +23,11 @@ pub(super) struct ParameterTable {
     objects: Vec<Vec<String>>,
     /// Whether nested objects are in the body instead.
     has_body: bool,
+    /// The fields of the request, which its body may have.
+    body_fields: BTreeSet<String>,
+    /// Whether the endpoint is our own. The others ignore what they do not know, as other rerank
+    /// services do.
+    is_strict: bool,
 }
 
 /// A parameter of an endpoint.
@@ -59,8 +65,6 @@ pub(super) enum ParameterKind {
     Text,
     Number,
     Boolean,
-    /// A number if it is one, else a text.
-    NumberOrText,
     /// Values separated by commas.
     List(Box<ParameterKind>),
 }
@@ -80,6 +84,8 @@ impl ParameterTable {
             by_name: BTreeMap::new(),
             objects: Vec::new(),
             has_body: E::METHOD.has_body(),
+            body_fields: BTreeSet::new(),
+            is_strict: E::PATH.starts_with("/api/"),
         };
         let request = SchemaField {
             fields: Vec::new(),
@@ -139,6 +145,9 @@ impl ParameterTable {
                 .as_array()
                 .map_or_else(Vec::new, |it| it.iter().filter_map(Value::as_str).collect());
             for (name, inner) in part["properties"].as_object().into_iter().flatten() {
+                if field.fields.is_empty() {
+                    self.body_fields.insert(name.clone());
+                }
                 let description = inner["description"].as_str().map(str::to_owned);
                 let inner_field = SchemaField {
                     fields: [&field.fields[..], std::slice::from_ref(name)].concat(),
@@ -214,6 +223,29 @@ impl ParameterTable {
         Ok(())
     }
 
+    /// Whether the query string of a request may contain anything.
+    pub(super) fn ignores_query_string(&self) -> bool {
+        self.has_body && !self.is_strict
+    }
+
+    /// Returns an error for a field of a body that the request does not have.
+    pub(super) fn check_body_fields(&self, body: &[u8]) -> Result<(), Error> {
+        // What is no object is an error of the request itself.
+        let Ok(given) = serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(body) else {
+            return Ok(());
+        };
+        let unknown = given.keys().find(|it| !self.body_fields.contains(*it));
+        match unknown.filter(|_| self.is_strict) {
+            None => Ok(()),
+            Some(name) => {
+                let known = self.body_fields.iter().map(|it| format!("`{it}`"));
+                let known = known.collect::<Vec<_>>().join(", ");
+                let reason = format!("is not a field of this request; its fields are {known}");
+                Err(InputError::unsupported_value(&*field_name(name), reason).into())
+            }
+        }
+    }
+
     /// Returns the parameters by name.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Parameter)> {
         self.by_name.iter().map(|(name, it)| (&**name, it))
@@ -285,10 +317,9 @@ fn kind(parts: &[&Value]) -> ParameterKind {
         return ParameterKind::List(Box::new(kind(&[items])));
     }
     match (is_number, has("boolean"), has("string")) {
-        (true, _, true) => ParameterKind::NumberOrText,
         (true, _, false) => ParameterKind::Number,
         (false, true, _) => ParameterKind::Boolean,
-        (false, false, _) => ParameterKind::Text,
+        _ => ParameterKind::Text,
     }
 }
 
@@ -300,7 +331,6 @@ impl ParameterKind {
         match self {
             ParameterKind::Text => Ok(Value::String(text.to_owned())),
             ParameterKind::Number => number().map_err(|_| invalid("a number")),
-            ParameterKind::NumberOrText => Ok(number().unwrap_or_else(|_| text.into())),
             ParameterKind::Boolean => match text {
                 "true" => Ok(Value::Bool(true)),
                 "false" => Ok(Value::Bool(false)),

@@ -70,7 +70,7 @@ pub(super) async fn accept_invitation(
         None => may_take_a_name(&caller)?,
     }
     let password_hash = match asked.password {
-        Some(it) => Some(password::hash(&app, it).await?),
+        Some(it) => Some(password::hash(&app, "password", it).await?),
         None => None,
     };
     let joining = JoiningPersonDetails {
@@ -263,13 +263,13 @@ pub(super) async fn set_password(
         checked.map_err(|it| match it {
             Error::InvalidCredentials => {
                 let reason = "is not your password; type the one that you sign in with";
-                InputError::conflicting_value("before", reason).into()
+                InputError::conflicting_value("current_password", reason).into()
             }
             other => other,
         })?;
     }
     let hash = match asked.new_password {
-        Some(it) => Some(password::hash(&app, it).await?),
+        Some(it) => Some(password::hash(&app, "new_password", it).await?),
         None => None,
     };
     app.store.set_password(no, hash.as_deref()).await?;

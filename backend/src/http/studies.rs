@@ -16,7 +16,7 @@ use shared::api::{
     ExportStudyRequest, GetStudyRequest, GetTopDocumentsRequest, ListInstancesRequest,
     ListLateInteractionAnalysesRequest, ListStudiesRequest,
 };
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 use shared::late_interaction::LateInteractionAnalysisWithSlug;
 use shared::score::slug::parse_ranker_slug_or_position;
 use shared::study::Study;
@@ -124,7 +124,7 @@ pub(super) async fn get_top_documents(
             .analysis
             .header
             .ranker;
-        Ok(study.top_documents(asked.query_id, &ranker.fingerprint)?)
+        Ok(study.top_documents(asked.query, &ranker.fingerprint)?)
     });
     Ok(Json(reply.await?))
 }
@@ -241,7 +241,7 @@ pub(super) async fn find_study(
 ) -> Result<StudyListEntry, Error> {
     let listed = app.store.study_entry(name).await?;
     if !is_visible(caller, &listed) {
-        return Err(Wrong::name_not_found("study", name).into());
+        return Err(InputError::name_not_found("study", name).into());
     }
     Ok(listed)
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use shared::api::worker::LOCAL_STUDY;
 use shared::collection::{Collection, Qrels};
 use shared::error::{Error as InputError, InvalidField};
 use shared::index::Index;
@@ -40,6 +41,19 @@ pub(crate) struct NewStudy {
     pub(crate) finished: StudyReplacementPolicy,
 }
 
+/// Returns an error for names that mean something else: an export has its list of studies in
+/// `index.json`, and pages take `local` for the study of the Workbench.
+fn ensure_name_is_free(name: &str) -> Result<(), Error> {
+    match name {
+        "index" | LOCAL_STUDY => {
+            let field = InvalidField::with_display_name("name", format!("name `{name}`"));
+            let reason = "has a meaning of its own; choose another name";
+            Err(InputError::unsupported_value(field, reason).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Creates a study, or resumes one that was interrupted. If the stored study has the same
 /// definition, collection and software version, only missing scores are computed. The result has
 /// the same bits however often it was interrupted.
@@ -54,6 +68,7 @@ pub(crate) fn create_or_resume_study(
         mut collection,
         finished,
     } = study;
+    ensure_name_is_free(&definition.name)?;
     read_vocabularies(&mut definition)?;
     definition.remove_unused_collection_queries(&mut collection);
     if let Some(mut stored) = load_study_if_intact(data, &definition.name) {

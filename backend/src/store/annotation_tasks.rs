@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use shared::annotation::export::ItemQueryAndDocIds;
 use shared::annotation::{AnnotationItem, AnnotationTask, ItemNo, PersonId};
 use shared::api::annotation::{TaskId, TaskStatus};
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 use sqlx::AssertSqlSafe;
 
 use crate::error::Error;
@@ -228,7 +228,7 @@ fn name_of(state: TaskStatus) -> &'static str {
 
 /// Returns the error for an unknown task.
 pub(crate) fn task_not_found_error(task: TaskId) -> Error {
-    Wrong::name_not_found("annotation task", task.0).into()
+    InputError::name_not_found("annotation task", task.0).into()
 }
 
 fn json(value: &impl serde::Serialize) -> String {

@@ -9,7 +9,7 @@ use crate::models::PairScore;
 use crate::store::scores::RankerScoresByTextHash;
 use crate::store::{Database, may_be_stored, places};
 use shared::api::{Job, JobState};
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 use shared::score::rescoring::RescoringRecord;
 use shared::score::{RankerInfo, RankerKind};
 use sqlx::AssertSqlSafe;
@@ -134,7 +134,7 @@ impl Database {
     /// Returns a stored job by its id; returns an error if there is none.
     pub(crate) async fn job(&self, id: &str) -> Result<Job, Error> {
         if !may_be_stored(id) {
-            return Err(Wrong::name_not_found("job", id).into());
+            return Err(InputError::name_not_found("job", id).into());
         }
         let row: Option<JobRow> = sqlx::query_as(
             "SELECT id, title, state, problem, n_pairs, n_done, created,
@@ -145,7 +145,7 @@ impl Database {
         .fetch_optional(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        row.ok_or_else(|| Wrong::name_not_found("job", id))?
+        row.ok_or_else(|| InputError::name_not_found("job", id))?
             .into_job()
     }
 

@@ -8,7 +8,7 @@ mod sessions;
 
 use shared::annotation::PersonId;
 use shared::api::people::{AccessRole, PendingInvitation, PeopleResponse, Person, PersonAccount};
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 use shared::user_text::normalize_person_name;
 use sqlx::{Any, Transaction};
 use unicode_normalization::UnicodeNormalization;
@@ -110,7 +110,7 @@ impl Database {
         .map_err(|it| self.failed(it))?;
         match found {
             Some(row) => row.into_known(),
-            None => Err(Wrong::name_not_found("person", no.0.to_string()).into()),
+            None => Err(InputError::name_not_found("person", no.0.to_string()).into()),
         }
     }
 

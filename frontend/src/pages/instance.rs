@@ -100,7 +100,7 @@ pub(crate) fn InstanceDetailsPage() -> impl IntoView {
             let request = GetInstanceRequest {
                 study,
                 probe,
-                variant: mode,
+                variant: Some(mode),
                 number,
                 tie_threshold: delta_score,
             };

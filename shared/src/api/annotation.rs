@@ -362,7 +362,7 @@ pub struct TaskProgressResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetAgreementRequest {
-    /// In which task.
+    /// The id of the task.
     pub task: TaskId,
 }
 
@@ -417,6 +417,7 @@ pub struct ExportTaskRequest {
     /// The id of the task to export.
     pub task: TaskId,
     /// The format of the file.
+    #[serde(default)]
     pub format: TaskExportFormat,
     /// Whether the names of people are included next to their ids.
     #[serde(default)]
@@ -424,11 +425,12 @@ pub struct ExportTaskRequest {
 }
 
 /// The format of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "format")]
 pub enum TaskExportFormat {
     /// Every event with its history, one per line.
+    #[default]
     Jsonl,
     /// The same events as a table.
     Csv,
@@ -477,5 +479,10 @@ pub struct GetTrialItemsRequest {
     /// Name of the study.
     pub study: String,
     /// Seed of the draw.
+    #[serde(default = "default_trial_seed")]
     pub seed: u64,
+}
+
+fn default_trial_seed() -> u64 {
+    42
 }

@@ -52,6 +52,7 @@ study_requests! {
     ListInstancesRequest => |request, study| study.list_instances(&request.filter);
     GetInstanceRequest => |request, study| {
         let GetInstanceRequest { probe, variant, number, tie_threshold, .. } = request;
+        let variant = variant.unwrap_or(study.definition.variants[0]);
         study.instance_details(probe, variant, number, tie_threshold)
     };
     GetCollectionStatisticsRequest => |_request, study| Ok(CollectionStatisticsResponse {

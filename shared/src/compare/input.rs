@@ -131,7 +131,7 @@ impl Study {
             RankerRef::Run(_) => {
                 let reason = "a run can only be compared with another run, in the Workbench or \
                      with `axioscope compare --collection`; choose two rankers of the study";
-                Err(Error::unsupported_value("pair", reason))
+                Err(Error::unsupported_value("rankers", reason))
             }
         };
         let [first, second] = &asking.rankers;

@@ -9,6 +9,7 @@ use super::question_class::QuestionClass;
 use super::{MAX_DEPTH, RankerComparisonOptions};
 use crate::collection::Query;
 use crate::error::Error;
+use crate::study::instance_list::default_page_size;
 
 /// The maximum number of rows of a page.
 pub const MAX_ROWS: u64 = 200;
@@ -117,7 +118,7 @@ pub enum TopDocumentFraction {
 }
 
 /// The options of a list of queries.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ComparedQueryListOptions {
     /// The group of queries.
@@ -130,8 +131,19 @@ pub struct ComparedQueryListOptions {
     #[serde(default)]
     pub offset: u64,
     /// The number of rows to return, at most [`MAX_ROWS`].
-    #[serde(default)]
+    #[serde(default = "default_page_size")]
     pub limit: u64,
+}
+
+impl Default for ComparedQueryListOptions {
+    fn default() -> ComparedQueryListOptions {
+        ComparedQueryListOptions {
+            selection: ComparedQueryFilter::default(),
+            sort: ComparedQuerySort::default(),
+            offset: 0,
+            limit: default_page_size(),
+        }
+    }
 }
 
 /// The order of a list of queries.

@@ -231,8 +231,9 @@ impl AxiomVariant {
         }
     }
 
-    /// Returns the variant of a word, given the source of a preset.
+    /// Returns the variant of a word, given the source of a preset. Errors are about `field`.
     pub fn parse_for_paper(
+        field: &str,
         word: &str,
         source: PaperDefinitionSource,
     ) -> Result<AxiomVariant, Error> {
@@ -244,12 +245,12 @@ impl AxiomVariant {
             ("paper", PaperDefinitionSource::Camara2020) => Ok(AxiomVariant::PaperCamara2020),
             ("code", PaperDefinitionSource::Camara2020) => Ok(AxiomVariant::Code),
             ("code", PaperDefinitionSource::Rennings2019) => Err(Error::unsupported_value(
-                "mode",
+                field,
                 "`rennings2019` has no variant `code`, because its extraction scripts were not \
                  published; use `fixed` or `paper`",
             )),
             (other, _) => Err(Error::not_one_of(
-                "mode",
+                field,
                 other,
                 ["`fixed`, `paper`, `code`"],
             )),
@@ -290,15 +291,16 @@ mod tests {
     #[test]
     fn modes_are_words_of_a_source() {
         assert_eq!(
-            AxiomVariant::parse_for_paper("paper", PaperDefinitionSource::Rennings2019),
+            AxiomVariant::parse_for_paper("mode", "paper", PaperDefinitionSource::Rennings2019),
             Ok(AxiomVariant::PaperRennings2019)
         );
         assert_eq!(
-            AxiomVariant::parse_for_paper("code", PaperDefinitionSource::Camara2020),
+            AxiomVariant::parse_for_paper("mode", "code", PaperDefinitionSource::Camara2020),
             Ok(AxiomVariant::Code)
         );
         let refused =
-            AxiomVariant::parse_for_paper("code", PaperDefinitionSource::Rennings2019).unwrap_err();
+            AxiomVariant::parse_for_paper("mode", "code", PaperDefinitionSource::Rennings2019)
+                .unwrap_err();
         assert!(
             refused.to_string().contains("were not published"),
             "{refused}"

@@ -246,7 +246,7 @@ impl Study {
             && !(width.is_finite() && width >= 0.0)
         {
             return Err(Error::out_of_range(
-                "delta",
+                "tie_threshold",
                 "must be a number of at least 0",
             ));
         }

@@ -83,7 +83,7 @@ impl StudyPageControls {
         }
         match self.tie_threshold {
             Some(width) if !(width.is_finite() && width >= 0.0) => Err(Error::out_of_range(
-                "delta_score",
+                "tie_threshold",
                 "must be a number of at least 0",
             )),
             _ => Ok(()),

@@ -82,9 +82,8 @@ impl Study {
         let mode = overview.variant;
         if choice.reference_row as usize >= self.scores.len().max(1) {
             let (members, n) = ("rankers", self.scores.len());
-            return Err(
-                FieldError::IndexOutOfRange { items: members, n }.into_error_for_field("reference")
-            );
+            return Err(FieldError::IndexOutOfRange { items: members, n }
+                .into_error_for_field("reference_row"));
         }
         let filter = InstanceFilter::new(self, &choice.controls);
         let probes = self.definition.axioms();
@@ -95,9 +94,8 @@ impl Study {
         let measure = choice.measure_index as usize;
         if measure >= overview.measures.len() {
             let (members, n) = ("measures", overview.measures.len());
-            return Err(
-                FieldError::IndexOutOfRange { items: members, n }.into_error_for_field("measure")
-            );
+            return Err(FieldError::IndexOutOfRange { items: members, n }
+                .into_error_for_field("measure_index"));
         }
         let effectiveness =
             EffectivenessTable::from_per_query_values(&overview.measures, &per_query);

@@ -17,6 +17,7 @@ pub use lister::InstanceLister;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InstanceListOptions {
     /// The controls of the Study page.
+    #[serde(default)]
     pub controls: StudyPageControls,
     /// The probe: a column of the table.
     #[serde(alias = "axiom")]
@@ -42,7 +43,13 @@ pub struct InstanceListOptions {
     #[serde(default)]
     pub offset: u64,
     /// The number of instances to return, at most [`InstanceListOptions::MAX_PAGE_SIZE`].
+    #[serde(default = "default_page_size")]
     pub limit: u64,
+}
+
+/// Returns the number of rows on a page of a list when a request does not say it.
+pub(crate) fn default_page_size() -> u64 {
+    50
 }
 
 impl InstanceListOptions {

@@ -161,6 +161,12 @@ fn a_study_file_that_is_not_one_is_refused() {
         "#]],
         ),
         (
+            study(&[("name", "index")]),
+            expect![[r#"
+                name `index`: has a meaning of its own; choose another name
+            "#]],
+        ),
+        (
             study(&[("pool", "rank:bm25:0")]),
             expect![[r#"
             study.toml: TOML parse error at line 6, column 8

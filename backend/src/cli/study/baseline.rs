@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use shared::error::Error as InputError;
 use shared::report;
-use shared::score::RankerPairScores;
 use shared::study::Study;
 use shared::study::baseline::StudyBaseline;
 use shared::study::controls::StudyPageControls;
@@ -91,7 +90,7 @@ fn baseline_of(study: &Study) -> Result<StudyBaseline, Error> {
         })
     });
     let overviews = overviews.collect::<Result<Vec<_>, InputError>>()?;
-    let nothing = || InputError::missing_field("study", "it has no reading");
+    let nothing = || InputError::missing_field("study", "it has no axiom variant");
     Ok(StudyBaseline::from_overviews(&overviews).ok_or_else(nothing)?)
 }
 
@@ -100,10 +99,10 @@ fn baseline_of(study: &Study) -> Result<StudyBaseline, Error> {
 pub(crate) struct DiffRankerVerdictsArgs {
     /// Name of the study
     name: String,
-    /// First ranker: its spec or label
+    /// First ranker: its spec, label, slug or row (from 0)
     #[arg(long)]
     from: String,
-    /// Second ranker: its spec or label
+    /// Second ranker: its spec, label, slug or row (from 0)
     #[arg(long)]
     to: String,
     /// Study of the second ranker, if it is another study; it must have the same instances
@@ -121,8 +120,8 @@ impl DiffRankerVerdictsArgs {
             Some(name) => pipeline::load_study(folder, name)?,
             None => first.clone(),
         };
-        let from = ranker(&first, &self.from)?;
-        let to = ranker(&second, &self.to)?;
+        let from = &first.scores[first.find_ranker(&self.from)?];
+        let to = &second.scores[second.find_ranker(&self.to)?];
         let tables =
             report::verdict_change_tables(&diff_ranker_verdicts((&first, from), (&second, to))?);
         match self.json {
@@ -131,23 +130,6 @@ impl DiffRankerVerdictsArgs {
         }
         Ok(CommandOutcome::Done)
     }
-}
-
-/// Finds a ranker of a study by its spec, its label or the beginning of its spec.
-fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a RankerPairScores, Error> {
-    let by = |same: &dyn Fn(&RankerPairScores) -> bool| study.scores.iter().find(|it| same(it));
-    let found = by(&|it| it.ranker.spec == named)
-        .or_else(|| by(&|it| it.ranker.label == named))
-        .or_else(|| by(&|it| it.ranker.spec.starts_with(named)));
-    found.ok_or_else(|| {
-        let known: Vec<&str> = study
-            .scores
-            .iter()
-            .map(|it| it.ranker.spec.as_str())
-            .collect();
-        InputError::name_not_found("ranker", format!("{named}` among `{}", known.join("`, `")))
-            .into()
-    })
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {

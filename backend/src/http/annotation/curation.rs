@@ -185,9 +185,12 @@ pub(in crate::http) async fn export_task(
         TaskExportFormat::Csv => ("text/csv; charset=utf-8", "csv"),
         TaskExportFormat::Prefs { .. } => ("text/plain; charset=utf-8", "prefs.txt"),
     };
-    let name = format!("attachment; filename=\"review-{}.{ending}\"", asked.task.0);
+    let name = format!(
+        "attachment; filename=\"annotation-task-{}.{ending}\"",
+        asked.task.0
+    );
     let _place = app.limits.computation().await;
-    let file = run_blocking("writing what people say", move || {
+    let file = run_blocking("exporting a task", move || {
         let (row, log) = (desk.task_row(), desk.copy_event_log());
         let (items, named): (Vec<_>, Vec<_>) = rows.into_iter().map(|it| (it.item, it.ids)).unzip();
         let source = AnnotationExportInput {

@@ -279,7 +279,7 @@ examples! {
     GetTopDocumentsRequest => GetTopDocumentsRequest {
         study: study(),
         ranker: "minilm-late-interaction".to_owned(),
-        query_id: 0,
+        query: 0,
     };
     CompareRankersRequest => CompareRankersRequest { study: study(), options: comparison() };
     ListComparedQueriesRequest => ListComparedQueriesRequest {
@@ -318,7 +318,7 @@ examples! {
     GetInstanceRequest => GetInstanceRequest {
         study: study(),
         probe: TFC1,
-        variant: AxiomVariant::Fixed,
+        variant: Some(AxiomVariant::Fixed),
         number: 0,
         tie_threshold: None,
     };

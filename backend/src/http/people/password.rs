@@ -18,9 +18,14 @@ const MAX_CHARS: usize = 256;
 /// Hash to compare with if a name has none, so that unknown names take as long as known ones.
 static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| hashed("nobody has this password"));
 
-/// Returns the hash of a new password. Returns an error if the password is too short or too long.
-pub(super) async fn hash(app: &AppState, password: String) -> Result<String, Error> {
-    let wrong = |reason: String| Error::from(InputError::out_of_range("password", reason));
+/// Returns the hash of a new password. Returns an error for the field of the request if the password
+/// is too short or too long.
+pub(super) async fn hash(
+    app: &AppState,
+    field: &'static str,
+    password: String,
+) -> Result<String, Error> {
+    let wrong = |reason: String| Error::from(InputError::out_of_range(field, reason));
     match password.chars().count() {
         n if n < MIN_PASSWORD_LENGTH => {
             let reason = format!("has {n} characters; take at least {MIN_PASSWORD_LENGTH}");

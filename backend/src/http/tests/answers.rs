@@ -128,11 +128,11 @@ async fn bad_requests_are_the_callers_fault() {
     };
     let get = |path: &str| request("GET", path, "");
     let look = |study: &str, query: &str| get(&format!("/api/studies/{study}?{query}"));
-    check(look("open", "variant=%FF"), 422, "unknown variant").await;
+    check(look("open", "variant=%FF"), 422, "variant: unknown").await;
     check(
         look("open", "variant=loose"),
         422,
-        "unknown variant `loose`",
+        "variant: unknown variant `loose`",
     )
     .await;
     check(
@@ -147,7 +147,18 @@ async fn bad_requests_are_the_callers_fault() {
         "`inf` is not a number",
     )
     .await;
-    check(look("open", "length_tolerance=-1"), 422, "invalid value").await;
+    check(
+        look("open", "length_tolerance=-1"),
+        422,
+        "length_tolerance: invalid value",
+    )
+    .await;
+    check(
+        look("open", "tie_threshold=-1"),
+        422,
+        "tie_threshold: must be a number of at least 0",
+    )
+    .await;
     check(
         look("open", "length_tolerance=1e999"),
         422,
@@ -168,7 +179,7 @@ async fn bad_requests_are_the_callers_fault() {
         let path = "/api/studies/open/rankers/99/probes/tfc1/instances";
         get(&format!("{path}?limit={limit}"))
     };
-    check(list("-1"), 422, "invalid value").await;
+    check(list("-1"), 422, "limit: invalid value").await;
     check(list("many"), 422, "limit: `many` is not a number").await;
     check(list("10"), 404, "no ranker named `99`").await;
     check(
@@ -179,6 +190,18 @@ async fn bad_requests_are_the_callers_fault() {
     .await;
     check(request("POST", "/api/score", "[]"), 422, "the body").await;
     check(request("POST", "/api/score", ""), 400, "EOF").await;
+    check(
+        request("POST", "/api/score?model=x", "{}"),
+        422,
+        "model: is not a parameter here; there are none",
+    )
+    .await;
+    check(
+        request("POST", "/api/score", "{\"ranker\": \"tiny:bi\"}"),
+        422,
+        "ranker: is not a field of this request; its fields are `documents`, `model`, `query`",
+    )
+    .await;
     let score = |texts: Vec<String>| {
         let asked = ScoreDocumentsRequest {
             model: "no-such".to_owned(),
@@ -407,14 +430,8 @@ async fn the_api_describes_itself() {
             let other = named.insert(name.clone(), schema.clone());
             assert!(other.is_none_or(|it| it == schema), "two types are {name}");
         }
-        let method = match it.method {
-            Method::Get => "get",
-            Method::Post => "post",
-            Method::Put => "put",
-            Method::Patch => "patch",
-            Method::Delete => "delete",
-        };
-        let operation = &document["paths"][it.path][method];
+        let method = it.method.to_string().to_lowercase();
+        let operation = &document["paths"][it.path][&method];
         assert!(operation["summary"].is_string(), "{} {operation}", it.path);
     }
     // Every schema that is referred to exists.

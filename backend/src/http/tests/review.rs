@@ -251,7 +251,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     assert_eq!(progressed.progress.n_adjudicated, 1);
 
     let (named, lines) = table.file(TaskExportFormat::Jsonl).await;
-    assert_eq!(named, "attachment; filename=\"review-1.jsonl\"");
+    assert_eq!(named, "attachment; filename=\"annotation-task-1.jsonl\"");
     assert_eq!(lines.lines().count(), 3);
     assert!(lines.contains("\"name\":\"Ann\""), "{lines}");
     let (_, csv) = table.file(TaskExportFormat::Csv).await;

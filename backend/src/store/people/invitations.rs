@@ -5,7 +5,7 @@ use shared::api::people::{
     AccessRole, CreateInvitationResponse, InvitationResponse, MAX_INVITATION_HOURS,
     PendingInvitation,
 };
-use shared::error::Error as InputError;
+use shared::error::{Error as InputError, InvalidField};
 use shared::user_text::normalize_note;
 
 use super::{InvitedRow, moment, number, role};
@@ -59,7 +59,8 @@ impl Database {
     ) -> Result<CreateInvitationResponse, Error> {
         if !(1..=MAX_INVITATION_HOURS).contains(&invite.hours) {
             let reason = format!("an invitation holds 1 to {MAX_INVITATION_HOURS}");
-            return Err(InputError::out_of_range("hours", reason).into());
+            let field = InvalidField::with_display_name("valid_hours", "hours");
+            return Err(InputError::out_of_range(field, reason).into());
         }
         if invite.role == AccessRole::Visitor {
             let reason = "visitors need no invitation; take annotator, curator or operator";

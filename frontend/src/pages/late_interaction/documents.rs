@@ -36,7 +36,7 @@ pub(super) fn QueryDocuments(
         let asked = query.get().map(|query| GetTopDocumentsRequest {
             study: scene.study.get_value(),
             ranker: slug.clone(),
-            query_id: query,
+            query,
         });
         async move {
             match asked {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::api::{CollectionStatisticsResponse, GetInstanceRequest, ScoreDocumentsResponse};
-use shared::probe::{Manipulation, ScoreClaim};
+use shared::probe::{AxiomVariant, Manipulation, ScoreClaim};
 use shared::score::RankerInfo;
 use shared::study::instance_details::{InstanceDetails, QueryTermInfo};
 use shared::study::playground::PlaygroundResult;
@@ -163,13 +163,13 @@ impl SourceInstance {
         Some(SourceInstance(GetInstanceRequest {
             study: word("study")?,
             probe: word("probe")?.parse().ok()?,
-            variant: variant_from_address(&word)?,
+            variant: Some(variant_from_address(&word)?),
             number: word("number")?.parse().ok()?,
             tie_threshold: None,
         }))
     }
 
-    /// Returns the address of the instance_route of the instance.
+    /// Returns the address of the page of the instance.
     pub(super) fn href(&self) -> String {
         let GetInstanceRequest {
             study,
@@ -178,7 +178,12 @@ impl SourceInstance {
             number,
             ..
         } = &self.0;
-        InstanceView::default().href(study, *probe, *variant, *number)
+        InstanceView::default().href(
+            study,
+            *probe,
+            variant.unwrap_or(AxiomVariant::Fixed),
+            *number,
+        )
     }
 
     pub(super) async fn fetch_as_input(self) -> Result<PlaygroundInput, RequestError> {
@@ -191,7 +196,7 @@ impl SourceInstance {
             documents: texts.into_iter().map(|it| it.text.text).collect(),
             settings: PlaygroundSettings {
                 study: Some(request.study),
-                variant: request.variant,
+                variant: request.variant.unwrap_or(AxiomVariant::Fixed),
                 ..PlaygroundSettings::default_settings()
             },
         })

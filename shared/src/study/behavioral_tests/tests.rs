@@ -141,5 +141,5 @@ fn a_width_that_is_none_is_refused() {
         ..BehavioralTestOptions::default()
     };
     let error = study().behavioral_tests(&asking).unwrap_err().to_string();
-    assert!(error.contains("delta"), "{error}");
+    assert!(error.contains("tie_threshold"), "{error}");
 }
