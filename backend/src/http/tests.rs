@@ -22,9 +22,9 @@ use serde_json::{Value, json};
 use shared::api::address::{RequestAddress, path_parameter};
 use shared::api::people::{AccessRole, CSRF_HEADER, Person};
 use shared::api::{
-    Endpoint, ErrorResponse, ExportStudyRequest, GetJobRequest, GetJobScoresRequest,
-    GetServerInfoRequest, GetStudyRequest, Job, JobScoresResponse, JobState, ListStudiesRequest,
-    Method, ScoreDocumentsRequest, ScoreDocumentsResponse, ServerInfoResponse,
+    Endpoint, ErrorResponse, ExportStudyRequest, GetAttentionRequest, GetJobRequest,
+    GetJobScoresRequest, GetServerInfoRequest, GetStudyRequest, Job, JobScoresResponse, JobState,
+    ListStudiesRequest, Method, ScoreDocumentsRequest, ScoreDocumentsResponse, ServerInfoResponse,
 };
 use shared::study::Study;
 use tower::ServiceExt;
@@ -47,6 +47,16 @@ struct Site {
     /// The token of the operator link.
     link: SecretToken,
     stop: watch::Sender<bool>,
+}
+
+/// Returns the body of a request that scores documents, for one of the endpoints that do.
+fn scoring_body(path: &str, model: &str, query: &str, documents: &[String]) -> Value {
+    match path {
+        GetAttentionRequest::PATH => {
+            json!({ "model": model, "query": query, "document": documents[0] })
+        }
+        _ => json!({ "model": model, "query": query, "documents": documents }),
+    }
 }
 
 impl Site {

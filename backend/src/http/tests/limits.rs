@@ -150,10 +150,7 @@ async fn scorings_of_one_address_are_few_at_once() {
         models::ModelRegistry::new(&[format!("{fixtures}/cross-tiny")], neural::Device::Cpu);
     let site = Site::with(ListenScope::Network, models.unwrap()).await;
     let asked = |peer: &str, path: &str| {
-        let body = json!({
-            "model": "cross-tiny:cross", "query": "a", "documents": ["b"],
-            "document": "b",
-        });
+        let body = scoring_body(path, "cross-tiny:cross", "a", &["b".to_owned()]);
         let peer: IpAddr = peer.parse().unwrap();
         from(peer, request("POST", path, &body.to_string()))
     };

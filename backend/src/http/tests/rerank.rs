@@ -303,7 +303,10 @@ async fn visitors_rank_a_little() {
 #[tokio::test]
 async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_tokens() {
     let site = Site::new(ListenScope::Network).await;
-    let send = async |from: u8, path: &str, body: &Value, token: Option<&str>| {
+    // The first ranker would have 200 passages per text, the second the usual 26.
+    let texts = vec!["a ".repeat(2_000); 8];
+    let send = async |from: u8, path: &str, (model, query): &(String, String), token| {
+        let body = scoring_body(path, model, query, &texts);
         let mut request = request("POST", path, &body.to_string());
         let address = SocketAddr::from((IpAddr::from([192, 0, 2, from]), 1));
         request.extensions_mut().insert(ConnectInfo(address));
@@ -312,14 +315,7 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
             None => site.send(request).await,
         }
     };
-    // The first ranker would have 200 passages per text, the second the usual 26.
-    let texts = vec!["a ".repeat(2_000); 8];
-    let body = |model: &str, query: &str| {
-        json!({
-            "model": model, "query": query, "documents": texts,
-                "document": texts[0],
-        })
-    };
+    let body = |model: &str, query: &str| (model.to_owned(), query.to_owned());
     for (from, path, field) in [
         (1, "/api/score", "model"),
         (2, "/api/attention", "model"),
@@ -387,10 +383,7 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     let mut waiting = tokio::task::JoinSet::new();
     for path in ["/api/score", "/api/attention", "/rerank"] {
         for _ in 0..5 {
-            let body = json!({
-                "model": "cross-tiny:cross", "query": "a", "documents": ["b"],
-                "document": "b",
-            });
+            let body = scoring_body(path, "cross-tiny:cross", "a", &["b".to_owned()]);
             let asked = request("POST", path, &body.to_string());
             waiting.spawn(site.router.clone().oneshot(asked));
         }
