@@ -1,7 +1,7 @@
 //! Loads neural rankers from a folder or from the Hugging Face Hub (`OWNER/NAME` or
 //! `OWNER/NAME@REVISION`) and keeps them in memory.
 //!
-//! An encoder provides a ranker for each [`neural::EmbeddingComparison`]: `all-MiniLM-L6-v2:bi` and
+//! An encoder provides a ranker for each [`neural::EmbeddingRankerKind`]: `all-MiniLM-L6-v2:bi` and
 //! `all-MiniLM-L6-v2:late`; with a masked-language-model head also `NAME:splade`. A model with a
 //! classification head provides `NAME:cross`, a ColBERT `NAME:colbert` and a T5 `NAME:monot5`. A
 //! `ranker.toml` in the folder declares what `config.json` does not say, for example an EPIC model,

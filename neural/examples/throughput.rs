@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use candle_core::{DType, Tensor};
 use neural::{
-    CrossEncoder, Device, DeviceAndPrecision, EmbeddingComparison, EmbeddingModel, FloatPrecision,
+    CrossEncoder, Device, DeviceAndPrecision, EmbeddingRankerKind, EmbeddingModel, FloatPrecision,
     ModelFiles, QueryOrDocumentRole, TokenizedPair, TokenizedText,
 };
 
@@ -136,7 +136,7 @@ fn encode(
     max_tokens: usize,
     computing: DeviceAndPrecision,
 ) -> Result<Work, Box<dyn Error>> {
-    let model = EmbeddingModel::load(files, EmbeddingComparison::BiEncoder, max_tokens, computing)?;
+    let model = EmbeddingModel::load(files, EmbeddingRankerKind::BiEncoder, max_tokens, computing)?;
     let texts = lines
         .lines()
         .map(|text| model.tokenize(QueryOrDocumentRole::Document, text))

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::model_files::ModelFiles;
 use crate::ranker_config::{
     ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialTokenKind,
-    PunctuationPolicy, RankerArchitecture, RankerConfig,
+    PunctuationPolicy, RankerArchitecture, NeuralRankerConfig,
 };
 use crate::tokenization::{
     EncoderInput, InputTokenizer, QueryOrDocumentRole, TokenLimits, TokenizedText,
@@ -70,7 +70,7 @@ impl Colbert {
         };
         let plan = ColbertPlan::of(&declared, artifact.as_ref(), config.max_tokens());
         if config.modern.is_some() && plan.augmentation == ColbertQueryAugmentation::Unattended {
-            return Err(Error::RankerConfig {
+            return Err(Error::NeuralRankerConfig {
                 reason:
                     "`augmentation` in ranker.toml has to be attended or none: each token of a \
                          ModernBERT is looked at"
@@ -271,7 +271,7 @@ struct ColbertPlan {
 
 impl ColbertPlan {
     /// Creates the plan; `artifact` is used only without a preset.
-    fn of(declared: &RankerConfig, artifact: Option<&Artifact>, most: usize) -> ColbertPlan {
+    fn of(declared: &NeuralRankerConfig, artifact: Option<&Artifact>, most: usize) -> ColbertPlan {
         let choices = declared.colbert.clone().unwrap_or_default();
         let mut plan =
             ColbertPlan::preset(choices.preset.unwrap_or(ColbertPreset::Khattab2020), most);

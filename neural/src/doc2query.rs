@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::device::DeviceAndPrecision;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
-use crate::ranker_config::RankerConfig;
+use crate::ranker_config::NeuralRankerConfig;
 use crate::t5::{self, CrossAttentionCache, DecodingState, T5, T5Config, T5Tokenizer};
 use crate::tokenization::{EncoderInput, QueryOrDocumentRole};
 
@@ -89,9 +89,9 @@ impl Doc2Query {
         device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
         let config = T5Config::parse(&files.config)?;
-        if files.ranker_config()? != RankerConfig::default() {
+        if files.ranker_config()? != NeuralRankerConfig::default() {
             let reason = "nothing can be set of a T5 that writes queries; take the lines out";
-            return Err(Error::RankerConfig {
+            return Err(Error::NeuralRankerConfig {
                 reason: reason.to_owned(),
             });
         }

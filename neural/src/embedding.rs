@@ -12,7 +12,7 @@ use crate::tokenization::{InputTokenizer, TokenizedText};
 /// How two encoded texts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum EmbeddingComparison {
+pub enum EmbeddingRankerKind {
     /// One vector per text, from all its tokens by [`TokenPooling`], including `[CLS]` and `[SEP]`
     /// (Reimers and Gurevych, EMNLP 2019). The score is the cosine, from -1 to 1, or the inner
     /// product if the model's files say so.
@@ -27,11 +27,11 @@ pub enum EmbeddingComparison {
     LateInteraction,
 }
 
-impl EmbeddingComparison {
+impl EmbeddingRankerKind {
     /// Lists all embedding kinds: the bi-encoder and late interaction.
-    pub const ALL: &[EmbeddingComparison] = &[
-        EmbeddingComparison::BiEncoder,
-        EmbeddingComparison::LateInteraction,
+    pub const ALL: &[EmbeddingRankerKind] = &[
+        EmbeddingRankerKind::BiEncoder,
+        EmbeddingRankerKind::LateInteraction,
     ];
 }
 
@@ -122,14 +122,14 @@ impl EncodedText {
 
     /// Creates an encoded text from the hidden states of all tokens, `[tokens, h]`.
     pub(crate) fn from_hidden_states(
-        matching: EmbeddingComparison,
+        matching: EmbeddingRankerKind,
         sentence: &BiEncoderHead,
         hidden: &[f32],
         text: &TokenizedText,
     ) -> Result<EncodedText, Error> {
         let width = hidden.len() / text.ids.len();
         match matching {
-            EmbeddingComparison::BiEncoder => {
+            EmbeddingRankerKind::BiEncoder => {
                 let numbers =
                     sentence.apply_steps_after_pooling(sentence.pooling.pool(hidden, width));
                 let width = numbers.len();
@@ -140,7 +140,7 @@ impl EncodedText {
                 };
                 encoded.normed(sentence.similarity)
             }
-            EmbeddingComparison::LateInteraction => {
+            EmbeddingRankerKind::LateInteraction => {
                 let inner = 1..text.ids.len() - 1;
                 let ids = text.ids[inner.clone()].iter().copied();
                 let encoded = EncodedText {
@@ -244,19 +244,19 @@ pub struct TokenPairCosines {
 
 /// Returns the score of two texts encoded with the same `matching`.
 pub(crate) fn score_encoded_texts(
-    matching: EmbeddingComparison,
+    matching: EmbeddingRankerKind,
     similarity: VectorSimilarity,
     query: &EncodedText,
     text: &EncodedText,
 ) -> f64 {
     match (matching, similarity) {
-        (EmbeddingComparison::BiEncoder, VectorSimilarity::Cosine) => {
+        (EmbeddingRankerKind::BiEncoder, VectorSimilarity::Cosine) => {
             cosine(&query.numbers, &text.numbers)
         }
-        (EmbeddingComparison::BiEncoder, VectorSimilarity::Dot) => {
+        (EmbeddingRankerKind::BiEncoder, VectorSimilarity::Dot) => {
             dot(&query.numbers, &text.numbers)
         }
-        (EmbeddingComparison::LateInteraction, _) => max_sim_score(query, text),
+        (EmbeddingRankerKind::LateInteraction, _) => max_sim_score(query, text),
     }
 }
 

@@ -6,11 +6,11 @@ use crate::colbert::Colbert;
 use crate::config::{EncoderConfig, check_max_tokens};
 use crate::cross_encoder::CrossEncoder;
 use crate::device::DeviceAndPrecision;
-use crate::embedding::{self, EmbeddingComparison, EncodedText, TokenPairCosines, TokenPooling};
+use crate::embedding::{self, EmbeddingRankerKind, EncodedText, TokenPairCosines, TokenPooling};
 use crate::encoder::TransformerEncoder;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
-use crate::ranker_config::{RankerArchitecture, RankerConfig, TokenLimitsAndPrompts};
+use crate::ranker_config::{RankerArchitecture, NeuralRankerConfig, TokenLimitsAndPrompts};
 use crate::sentence_transformers::{BiEncoderHead, VectorSimilarity};
 use crate::tokenization::{InputTokenizer, QueryOrDocumentRole, TokenizedText};
 use crate::weights::ModelWeights;
@@ -20,7 +20,7 @@ use crate::weights::ModelWeights;
 pub struct EmbeddingModel {
     cutter: InputTokenizer,
     encoder: Arc<TransformerEncoder>,
-    matching: EmbeddingComparison,
+    matching: EmbeddingRankerKind,
     sentence: BiEncoderHead,
     fingerprint: String,
 }
@@ -30,7 +30,7 @@ impl EmbeddingModel {
     /// most `max_tokens` tokens, including `[CLS]` and `[SEP]`.
     pub fn load(
         files: &ModelFiles,
-        matching: EmbeddingComparison,
+        matching: EmbeddingRankerKind,
         max_tokens: usize,
         computing: impl Into<DeviceAndPrecision>,
     ) -> Result<EmbeddingModel, Error> {
@@ -44,10 +44,10 @@ impl EmbeddingModel {
     /// Returns a ranker on the same files with another kind of comparison. Both share one encoder,
     /// so [`EmbeddingModel::encode_for_models`] needs only one forward pass. `None` if this model
     /// was loaded from other files or with another maximum number of tokens.
-    pub fn with_comparison(
+    pub fn with_shared_encoder(
         &self,
         files: &ModelFiles,
-        matching: EmbeddingComparison,
+        matching: EmbeddingRankerKind,
         max_tokens: usize,
     ) -> Result<Option<EmbeddingModel>, Error> {
         if files.fingerprint_for_use(name(self.matching), max_tokens) != self.fingerprint {
@@ -123,15 +123,15 @@ impl EmbeddingModel {
         text: &EncodedText,
     ) -> Option<TokenPairCosines> {
         match self.matching {
-            EmbeddingComparison::BiEncoder => None,
-            EmbeddingComparison::LateInteraction => {
+            EmbeddingRankerKind::BiEncoder => None,
+            EmbeddingRankerKind::LateInteraction => {
                 Some(embedding::token_pair_cosines(&self.cutter, query, text))
             }
         }
     }
 
     /// Returns how two texts are compared.
-    pub fn comparison(&self) -> EmbeddingComparison {
+    pub fn comparison(&self) -> EmbeddingRankerKind {
         self.matching
     }
 
@@ -160,17 +160,17 @@ impl EmbeddingModel {
 }
 
 /// Returns the name of a kind in fingerprints.
-fn name(matching: EmbeddingComparison) -> &'static str {
+fn name(matching: EmbeddingRankerKind) -> &'static str {
     match matching {
-        EmbeddingComparison::BiEncoder => "bi-encoder",
-        EmbeddingComparison::LateInteraction => "late-interaction",
+        EmbeddingRankerKind::BiEncoder => "bi-encoder",
+        EmbeddingRankerKind::LateInteraction => "late-interaction",
     }
 }
 
 /// The parts of a model other than its encoder.
 struct EmbeddingModelParts {
     config: EncoderConfig,
-    matching: EmbeddingComparison,
+    matching: EmbeddingRankerKind,
     sentence: BiEncoderHead,
     sides: TokenLimitsAndPrompts,
     cutter: InputTokenizer,
@@ -180,25 +180,25 @@ struct EmbeddingModelParts {
 impl EmbeddingModelParts {
     fn read(
         files: &ModelFiles,
-        matching: EmbeddingComparison,
+        matching: EmbeddingRankerKind,
         max_tokens: usize,
     ) -> Result<EmbeddingModelParts, Error> {
         let config = EncoderConfig::parse(&files.config)?;
         check_max_tokens(max_tokens, 3, &config)?;
         let declared = files.ranker_config_for_architecture(match matching {
-            EmbeddingComparison::BiEncoder => RankerArchitecture::BiEncoder,
-            EmbeddingComparison::LateInteraction => RankerArchitecture::LateInteraction,
+            EmbeddingRankerKind::BiEncoder => RankerArchitecture::BiEncoder,
+            EmbeddingRankerKind::LateInteraction => RankerArchitecture::LateInteraction,
         })?;
         let mut sides = declared.token_limits_and_prompts(max_tokens, &config)?;
         let sentence = match matching {
-            EmbeddingComparison::BiEncoder => {
+            EmbeddingRankerKind::BiEncoder => {
                 check_use(&files.config, &declared)?;
                 let sentence = BiEncoderHead::from_files(files, config.hidden_size)?;
                 sides.prompts = BiEncoderHead::resolve_prompts(files)?;
                 sentence
             }
             // Its vectors are those of tokens, and these files are about the vector of a text.
-            EmbeddingComparison::LateInteraction => BiEncoderHead::default(),
+            EmbeddingRankerKind::LateInteraction => BiEncoderHead::default(),
         };
         Ok(EmbeddingModelParts {
             cutter: InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?,
@@ -224,7 +224,7 @@ impl EmbeddingModelParts {
 
 /// Returns an error for a cross-encoder or a ColBERT, whose mean vectors are meaningless, unless
 /// `ranker.toml` declares a bi-encoder.
-fn check_use(config: &[u8], declared: &RankerConfig) -> Result<(), Error> {
+fn check_use(config: &[u8], declared: &NeuralRankerConfig) -> Result<(), Error> {
     if declared.architecture == Some(RankerArchitecture::BiEncoder) {
         return Ok(());
     }

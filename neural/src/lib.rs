@@ -1,7 +1,7 @@
 //! Neural rankers, from weights and texts to scores.
 //!
 //! An [`EmbeddingModel`] encodes texts separately and compares their vectors as its
-//! [`EmbeddingComparison`] defines. The encoder is a BERT (Devlin et al. 2019) or one of its
+//! [`EmbeddingRankerKind`] defines. The encoder is a BERT (Devlin et al. 2019) or one of its
 //! relatives RoBERTa, XLM-R, ELECTRA, DistilBERT and ModernBERT; the default is all-MiniLM-L6-v2 of
 //! sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019).
 //!
@@ -24,7 +24,7 @@
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use neural::{Device, EmbeddingComparison, EmbeddingModel, ModelFiles, QueryOrDocumentRole};
+//! use neural::{Device, EmbeddingRankerKind, EmbeddingModel, ModelFiles, QueryOrDocumentRole};
 //!
 //! let folder = "tests/fixtures/tiny";
 //! let files = ModelFiles {
@@ -33,7 +33,7 @@
 //!     weights: std::fs::read(format!("{folder}/model.safetensors"))?,
 //!     ..ModelFiles::default()
 //! };
-//! let model = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 64, Device::Cpu)?;
+//! let model = EmbeddingModel::load(&files, EmbeddingRankerKind::BiEncoder, 64, Device::Cpu)?;
 //! let query = model.tokenize(QueryOrDocumentRole::Query, "where do rivers end")?;
 //! let text = model.tokenize(QueryOrDocumentRole::Document, "A river flows into the sea.")?;
 //! let encoded = model.encode(&[&query, &text])?;
@@ -78,7 +78,7 @@ pub use cross_encoder::CrossEncoder;
 pub use device::{Device, DeviceAndPrecision, FloatPrecision};
 pub use doc2query::{DecodedGeneratedQuery, Doc2Query, GeneratedQueries, QueryGenerationConfig};
 pub use embedding::{
-    EmbeddingComparison, EncodedText, SubwordToken, TokenPairCosines, TokenPooling,
+    EmbeddingRankerKind, EncodedText, SubwordToken, TokenPairCosines, TokenPooling,
 };
 pub use embedding_model::EmbeddingModel;
 pub use epic::{EpicDocumentStates, EpicQueryWeights, EpicRanker};
@@ -87,7 +87,7 @@ pub use model_files::{ModelFiles, SentenceTransformersModuleFiles};
 pub use mono_t5::MonoT5;
 pub use ranker_config::{
     ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialTokenKind,
-    PromptPrefixConfig, PunctuationPolicy, RankerArchitecture, RankerConfig,
+    PromptPrefixConfig, PunctuationPolicy, RankerArchitecture, NeuralRankerConfig,
 };
 pub use sentence_transformers::{VectorSimilarity, dense_module_folders};
 pub use spectra::{TokenSpectralRatio, TokenSpectrumAccumulator};

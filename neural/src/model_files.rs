@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::EncoderConfig;
 use crate::error::Error;
-use crate::ranker_config::{RankerArchitecture, RankerConfig};
+use crate::ranker_config::{RankerArchitecture, NeuralRankerConfig};
 
 /// The files of a model folder, as bytes.
 #[derive(Clone, Debug, Default)]
@@ -50,8 +50,8 @@ impl ModelFiles {
     }
 
     /// Parses `ranker.toml`; returns the defaults if it does not exist.
-    pub fn ranker_config(&self) -> Result<RankerConfig, Error> {
-        let read = self.ranker_config.as_deref().map(RankerConfig::parse);
+    pub fn ranker_config(&self) -> Result<NeuralRankerConfig, Error> {
+        let read = self.ranker_config.as_deref().map(NeuralRankerConfig::parse);
         Ok(read.transpose()?.unwrap_or_default())
     }
 
@@ -60,7 +60,7 @@ impl ModelFiles {
     pub(crate) fn ranker_config_for_architecture(
         &self,
         used: RankerArchitecture,
-    ) -> Result<RankerConfig, Error> {
+    ) -> Result<NeuralRankerConfig, Error> {
         let declared = self.ranker_config()?;
         declared.check_architecture(used)?;
         Ok(declared)

@@ -26,7 +26,7 @@ pub(crate) use bag_of_words::{
     for_each_term_token, non_query_bag_of_words, query_bag_of_words, words_nearest_to_query,
 };
 pub use similarity::QueryWordSimilarities;
-pub(crate) use similarity::{query_term_rows, query_term_similarities, text_word_similarities};
+pub(crate) use similarity::{query_term_rows, pairwise_query_term_similarities, text_word_similarities};
 pub use synonyms::SynonymFinder;
 
 pub use reader::read_word_vectors;
@@ -277,8 +277,8 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// Returns the cosine of each pair of query terms, row by row.
-    pub(crate) fn query_term_similarities(&self, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
-        query_term_similarities(self.vectors, asked)
+    pub(crate) fn pairwise_query_term_similarities(&self, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
+        pairwise_query_term_similarities(self.vectors, asked)
     }
 
     /// Returns the similarities of the words of a document to those of the query.

@@ -14,7 +14,7 @@ use shared::annotation::event::RequiredRole;
 use shared::annotation::{DocumentDisplayOrder, ItemNo};
 use shared::api::annotation::{
     AssignedItem, EventReceipt, EventRecord, GetAssignedItemRequest, GetTaskRequest,
-    LeaseItemsRequest, LeaseItemsResponse, ListHumanJudgmentsRequest, ListOwnEventsRequest,
+    LeaseItemsRequest, LeaseItemsResponse, ListStudyTaskResultsRequest, ListOwnEventsRequest,
     ListTasksRequest, MAX_EVENTS_PER_REQUEST, MAX_ITEMS_PER_REQUEST, SubmitEventsRequest,
     SubmitEventsResponse, TaskId, TaskResponse, TaskResults, TaskStatus, TaskSummary,
 };
@@ -211,7 +211,7 @@ pub(super) async fn list_human_judgments(
         app,
         caller,
         request: asked,
-    }: ApiRequest<ListHumanJudgmentsRequest>,
+    }: ApiRequest<ListStudyTaskResultsRequest>,
 ) -> JsonResult<Vec<TaskResults>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let mut desks = app.annotation.all_tasks().await?;
@@ -220,7 +220,7 @@ pub(super) async fn list_human_judgments(
         let told = row.results_public || caller.has_role(AccessRole::Curator);
         row.task.study == asked.study && row.state != TaskStatus::Draft && told
     });
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let mut results = Vec::new();
     for desk in desks {
         let study = app.studies.study(&listed);

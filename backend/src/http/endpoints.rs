@@ -13,7 +13,7 @@ use axum::{Extension, Router};
 use shared::api::annotation::{
     CreateTaskRequest, ExportTaskRequest, GetAgreementRequest, GetAssignedItemRequest,
     GetItemHistoryRequest, GetTaskDefinitionRequest, GetTaskProgressRequest, GetTaskRequest,
-    GetTrialItemsRequest, LeaseItemsRequest, ListDisputesRequest, ListHumanJudgmentsRequest,
+    GetTrialItemsRequest, LeaseItemsRequest, ListDisputesRequest, ListStudyTaskResultsRequest,
     ListOwnEventsRequest, ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest,
     UpdateTaskRequest,
 };
@@ -148,7 +148,7 @@ impl Endpoints {
             on::<CancelJobRequest, _, _>(AccessLevel::Operator, jobs::cancel),
             on::<ResumeJobRequest, _, _>(AccessLevel::Operator, jobs::resume),
             on::<GetJobScoresRequest, _, _>(AccessLevel::Operator, jobs::scores),
-            on::<ListHumanJudgmentsRequest, _, _>(
+            on::<ListStudyTaskResultsRequest, _, _>(
                 AccessLevel::Public,
                 annotation::list_human_judgments,
             )

@@ -64,7 +64,7 @@ pub(super) async fn get_study(
     }: ApiRequest<GetStudyRequest>,
 ) -> JsonResult<StudyOverview> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     Ok(Json(app.studies.overview(&listed, asked.controls).await?))
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn answer_study_request<R: StudyRequest>(
     }: ApiRequest<R>,
 ) -> JsonResult<R::Reply> {
     let listed = find_study(&app, &caller, asked.study()).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let reply = app
         .studies
         .compute(&listed, move |study| Ok(asked.respond(study)?));
@@ -93,7 +93,7 @@ pub(super) async fn list_late_interaction_analyses(
     }: ApiRequest<ListLateInteractionAnalysesRequest>,
 ) -> JsonResult<Vec<LateInteractionAnalysisWithSlug>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let folder = app.studies.folder().clone();
     let reply =
         app.studies.compute(&listed, move |study| {
@@ -113,7 +113,7 @@ pub(super) async fn get_top_documents(
     }: ApiRequest<GetTopDocumentsRequest>,
 ) -> JsonResult<TopDocuments> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let folder = app.studies.folder().clone();
     let reply = app.studies.compute(&listed, move |study| {
         let analyses = study.add_ranker_slugs_to_analyses(
@@ -138,7 +138,7 @@ pub(super) async fn list_instances(
     }: ApiRequest<ListInstancesRequest>,
 ) -> JsonResult<InstancePage> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let listing = asked.filter;
     Ok(Json(
         app.studies

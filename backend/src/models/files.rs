@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Component, Path};
 
 use neural::{
-    Colbert, CrossEncoder, ModelFiles, MonoT5, RankerConfig, SentenceTransformersModuleFiles,
+    Colbert, CrossEncoder, ModelFiles, MonoT5, NeuralRankerConfig, SentenceTransformersModuleFiles,
     Splade,
 };
 
@@ -59,13 +59,13 @@ impl ModelMetadataFiles {
 
     /// Returns an error if `ranker.toml` is invalid.
     pub(super) fn validate_ranker_toml(&self) -> Result<(), neural::Error> {
-        RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).map(drop)
+        NeuralRankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).map(drop)
     }
 
     /// Returns the possible uses of the model, the usual one first; `None` if the files are
     /// invalid, which is reported when the model is loaded.
     pub(super) fn possible_ranker_kinds(&self) -> Option<&'static [NeuralRankerKind]> {
-        let declared = RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).ok()?;
+        let declared = NeuralRankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).ok()?;
         if let Some(architecture) = declared.architecture {
             return Some(NeuralRankerKind::kinds_of_architecture(architecture));
         }

@@ -10,7 +10,7 @@ const RECOVERY: Duration = Duration::from_secs(60);
 
 /// Counts what a model has read since it was loaded, for all callers.
 #[derive(Debug, Default)]
-pub(super) struct ForwardPassMonitor {
+pub(super) struct CountedForwardPassRunner {
     sequences: AtomicU64,
     tokens: AtomicU64,
     /// Time and message of the last out-of-memory error; `None` after a successful pass.
@@ -39,7 +39,7 @@ impl InferenceCounts {
 /// Runs one forward pass over some items.
 type Work<'a, T, R> = dyn Fn(&[T]) -> Result<Vec<R>, neural::Error> + 'a;
 
-impl ForwardPassMonitor {
+impl CountedForwardPassRunner {
     pub(super) fn inference_counts(&self) -> InferenceCounts {
         InferenceCounts {
             sequences: self.sequences.load(Ordering::Relaxed),
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_halved_until_it_fits_and_keeps_its_order() {
-        let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
+        let (passes, seen) = (CountedForwardPassRunner::default(), RefCell::default());
         let items = [4, 3, 2, 1, 1];
         let found = passes
             .run_forward_passes(&items, &|it| *it, &device(5, &seen))
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn one_text_that_does_not_fit_is_an_error_until_a_pass_succeeds() {
-        let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
+        let (passes, seen) = (CountedForwardPassRunner::default(), RefCell::default());
         let work = device(5, &seen);
         let error = passes
             .run_forward_passes(&[2, 9], &|it| *it, &work)
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn another_error_is_not_tried_again() {
-        let (passes, n) = (ForwardPassMonitor::default(), RefCell::new(0));
+        let (passes, n) = (CountedForwardPassRunner::default(), RefCell::new(0));
         let work = |_: &[usize]| -> Result<Vec<usize>, neural::Error> {
             *n.borrow_mut() += 1;
             Err(neural::Error::NotFinite)

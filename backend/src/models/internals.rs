@@ -1,7 +1,7 @@
 //! Access to the internals of a ranker: the token vectors of late interaction, and the attention of
 //! cross-encoders.
 
-use neural::{EmbeddingComparison, EncodedText, QueryOrDocumentRole};
+use neural::{EmbeddingRankerKind, EncodedText, QueryOrDocumentRole};
 use shared::api::{AttentionResponse, GetAttentionRequest};
 use shared::error::{Error as InputError, InvalidField};
 
@@ -18,7 +18,7 @@ impl NeuralRanker {
     pub(crate) fn ensure_late_interaction(&self) -> Result<(), Error> {
         let is_late = match self.reader.as_separate_input_encoder() {
             Some(SeparateInputEncoder::Dense(it)) => {
-                it.comparison() == EmbeddingComparison::LateInteraction
+                it.comparison() == EmbeddingRankerKind::LateInteraction
             }
             Some(SeparateInputEncoder::Colbert(_)) => true,
             Some(SeparateInputEncoder::Sparse(_) | SeparateInputEncoder::Epic(_)) | None => false,

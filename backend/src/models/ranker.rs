@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use neural::{
-    Colbert, ColbertQueryAugmentation, CrossEncoder, DeviceAndPrecision, EmbeddingComparison,
-    EmbeddingModel, EpicRanker, FloatPrecision, ModelFiles, MonoT5, RankerConfig, Splade,
+    Colbert, ColbertQueryAugmentation, CrossEncoder, DeviceAndPrecision, EmbeddingRankerKind,
+    EmbeddingModel, EpicRanker, FloatPrecision, ModelFiles, MonoT5, NeuralRankerConfig, Splade,
 };
 use sha2::{Digest, Sha256};
 use shared::score::{RankerInfo, RankerKind};
@@ -12,7 +12,7 @@ use shared::score::{RankerInfo, RankerKind};
 use crate::error::Error;
 use crate::models::ModelEntry;
 use crate::models::architecture::{JointInputModel, ScoringModel, SeparateInputEncoder};
-use crate::models::forward_passes::{ForwardPassMonitor, InferenceCounts};
+use crate::models::forward_passes::{CountedForwardPassRunner, InferenceCounts};
 use crate::models::passages::PassageStrategy;
 use crate::models::spec::{NeuralRankerKind, format_model_spec};
 
@@ -39,7 +39,7 @@ pub(crate) struct NeuralRanker {
     /// the model files define it differently.
     pub(super) max_tokens: Option<u64>,
     pub(super) reader: Arc<ScoringModel>,
-    pub(super) monitor: Arc<ForwardPassMonitor>,
+    pub(super) monitor: Arc<CountedForwardPassRunner>,
     pub(super) passages: PassageStrategy,
     /// The source of the model, to load it again with other settings.
     pub(super) place: ModelEntry,
@@ -101,7 +101,7 @@ impl NeuralRanker {
                 "monoT5, log-probability of true against false".to_owned(),
                 None,
             ),
-            NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder) => {
+            NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder) => {
                 let (pooling, similarity) = match reader.as_separate_input_encoder() {
                     Some(SeparateInputEncoder::Dense(it)) => {
                         (it.pooling(), it.similarity_measure())
@@ -117,7 +117,7 @@ impl NeuralRanker {
                 let detail = format!("bi-encoder, {pooling} pooling, {similarity}");
                 (short.to_owned(), detail, None)
             }
-            NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction) => (
+            NeuralRankerKind::Dense(EmbeddingRankerKind::LateInteraction) => (
                 format!("{short} late interaction"),
                 "sum over query tokens of the best cosine".to_owned(),
                 Some("not fine-tuned for late interaction".to_owned()),
@@ -230,7 +230,7 @@ impl NeuralRanker {
 /// Loads a dense model. The encoder is shared with a sibling that was loaded from the same files.
 fn dense(
     files: &ModelFiles,
-    matching: EmbeddingComparison,
+    matching: EmbeddingRankerKind,
     most: usize,
     siblings: &[Arc<NeuralRanker>],
     computing: DeviceAndPrecision,
@@ -239,7 +239,7 @@ fn dense(
     let same = siblings.iter().filter(|it| it.computing == computing);
     for sibling in same {
         if let Some(model) = sibling.as_dense_encoder()
-            && let Some(model) = model.with_comparison(files, matching, max_tokens)?
+            && let Some(model) = model.with_shared_encoder(files, matching, max_tokens)?
         {
             return Ok(model);
         }
@@ -257,7 +257,7 @@ fn bound(files: &ModelFiles, used: NeuralRankerKind, most: usize) -> Option<u64>
         NeuralRankerKind::Colbert => return None,
     };
     let ranker = files.ranker_config.as_deref().unwrap_or_default();
-    let declared = RankerConfig::parse(ranker).unwrap_or_default();
+    let declared = NeuralRankerConfig::parse(ranker).unwrap_or_default();
     Some(declared.max_document_tokens.unwrap_or(usual.min(most)) as u64)
 }
 

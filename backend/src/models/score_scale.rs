@@ -1,6 +1,6 @@
 //! Conversion of scores to values from 0 to 1, for programs that expect them.
 
-use neural::{EmbeddingComparison, VectorSimilarity};
+use neural::{EmbeddingRankerKind, VectorSimilarity};
 
 use crate::models::NeuralRanker;
 use crate::models::architecture::{JointInputModel, ScoringModel, SeparateInputEncoder};
@@ -59,7 +59,7 @@ impl NeuralRanker {
                         it.similarity_measure(),
                     ) {
                         (
-                            Some(NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder)),
+                            Some(NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder)),
                             VectorSimilarity::Cosine,
                         ) => ScoreScale::Cosine,
                         (_, VectorSimilarity::Cosine | VectorSimilarity::Dot) => {

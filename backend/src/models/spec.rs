@@ -1,13 +1,13 @@
 //! Parses model specs: the name, the use, and how long documents are read.
 
-use neural::{EmbeddingComparison, RankerArchitecture};
+use neural::{EmbeddingRankerKind, RankerArchitecture};
 
 use crate::models::passages::PassageStrategy;
 
 /// How a model is used as a ranker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NeuralRankerKind {
-    Dense(EmbeddingComparison),
+    Dense(EmbeddingRankerKind),
     Splade,
     CrossEncoder,
     Colbert,
@@ -17,8 +17,8 @@ pub(super) enum NeuralRankerKind {
 
 impl NeuralRankerKind {
     pub(super) const ALL: [NeuralRankerKind; 7] = [
-        NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder),
-        NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction),
+        NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder),
+        NeuralRankerKind::Dense(EmbeddingRankerKind::LateInteraction),
         NeuralRankerKind::Splade,
         NeuralRankerKind::CrossEncoder,
         NeuralRankerKind::Colbert,
@@ -28,8 +28,8 @@ impl NeuralRankerKind {
 
     /// The uses of every encoder.
     pub(super) const ENCODER: &'static [NeuralRankerKind] = &[
-        NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder),
-        NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction),
+        NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder),
+        NeuralRankerKind::Dense(EmbeddingRankerKind::LateInteraction),
     ];
 
     /// Returns the use that `ranker.toml` declares.
@@ -38,10 +38,10 @@ impl NeuralRankerKind {
     ) -> &'static [NeuralRankerKind] {
         match architecture {
             RankerArchitecture::BiEncoder => {
-                &[NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder)]
+                &[NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder)]
             }
             RankerArchitecture::LateInteraction => &[NeuralRankerKind::Dense(
-                EmbeddingComparison::LateInteraction,
+                EmbeddingRankerKind::LateInteraction,
             )],
             RankerArchitecture::Splade => &[NeuralRankerKind::Splade],
             RankerArchitecture::CrossEncoder => &[NeuralRankerKind::CrossEncoder],
@@ -53,8 +53,8 @@ impl NeuralRankerKind {
 
     pub(super) fn spec_suffix(self) -> &'static str {
         match self {
-            NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder) => ":bi",
-            NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction) => ":late",
+            NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder) => ":bi",
+            NeuralRankerKind::Dense(EmbeddingRankerKind::LateInteraction) => ":late",
             NeuralRankerKind::Splade => ":splade",
             NeuralRankerKind::CrossEncoder => ":cross",
             NeuralRankerKind::Colbert => ":colbert",

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use clap::Parser as _;
 use neural::{
-    Device, EmbeddingComparison, EmbeddingModel, ModelFiles, QueryOrDocumentRole, RankerConfig,
+    Device, EmbeddingRankerKind, EmbeddingModel, ModelFiles, QueryOrDocumentRole, NeuralRankerConfig,
 };
 use shared::annotation::AnnotationTask;
 use shared::collection::document_pairs::{self, layouts};
@@ -256,7 +256,7 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "ranker-toml",
         &["architecture = \"bi-encoder\"\nmax_query_tokens = 32\n"],
-        |it| RankerConfig::parse(it).is_ok(),
+        |it| NeuralRankerConfig::parse(it).is_ok(),
     ),
     of(
         "service-answer",
@@ -470,7 +470,7 @@ fn loads_model(file: &str, input: &[u8]) -> bool {
         "tokenizer.json" => files.tokenizer = input.to_vec(),
         _ => files.weights = input.to_vec(),
     }
-    let model = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 64, Device::Cpu);
+    let model = EmbeddingModel::load(&files, EmbeddingRankerKind::BiEncoder, 64, Device::Cpu);
     model.is_ok_and(|it| {
         it.tokenize(QueryOrDocumentRole::Document, "the river's bank")
             .is_ok()

@@ -8,7 +8,7 @@ use shared::compare::question_class::QuestionClass;
 use shared::compare::{QueryRelevanceRequirement, RankerComparisonOptions};
 use shared::text::Stopwords;
 
-use crate::pages::page_state::StudyPageState;
+use crate::pages::page_state::AddressEncodedPageState;
 use crate::pages::study::address::{ParameterLookup, query_string};
 use crate::routes::PageRoute;
 
@@ -31,7 +31,7 @@ pub(crate) struct CompareView {
 }
 
 /// The state that the parts of the page share.
-pub(super) type ComparePageState = StudyPageState<CompareView>;
+pub(super) type ComparePageState = AddressEncodedPageState<CompareView>;
 
 impl CompareView {
     /// Parses a view from an address; parameters that cannot be parsed are ignored.

@@ -20,7 +20,7 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map, use_url};
 use shared::api::GetStudyRequest;
-use shared::api::annotation::ListHumanJudgmentsRequest;
+use shared::api::annotation::ListStudyTaskResultsRequest;
 use shared::api::people::{AccessRole, GetSessionRequest};
 use shared::api::worker::LOCAL_STUDY;
 use shared::plot::{self, FigureTheme};
@@ -329,7 +329,7 @@ async fn has_human_judgments(study: String) -> bool {
     if study == LOCAL_STUDY || !matches!(api::fetch_server_info().await, Ok(Some(_))) {
         return false;
     }
-    let said = api::send_without_parsing(&ListHumanJudgmentsRequest { study }).await;
+    let said = api::send_without_parsing(&ListStudyTaskResultsRequest { study }).await;
     // An error counts as true, since the section shows the error.
     if said.map_or(true, |it| it.trim() != "[]") {
         return true;

@@ -200,7 +200,7 @@ pub(crate) fn HeatMap(
         focus,
         href,
     };
-    let lines = layout::heat_map_tracks(&frame);
+    let lines = layout::heat_map_row_tracks(&frame);
     let grid = layout::rows_with_cells(&lines).into_iter().map(|who| {
         let columns = frame.columns.iter().map(|it| it.probe);
         columns

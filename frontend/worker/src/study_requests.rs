@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use shared::api::annotation::{GetTrialItemsRequest, ListHumanJudgmentsRequest, TaskResults};
+use shared::api::annotation::{GetTrialItemsRequest, ListStudyTaskResultsRequest, TaskResults};
 use shared::api::study_request::StudyRequest;
 use shared::api::worker::{GetPublishedTableRequest, ManipulateTextRequest, study_of_request};
 use shared::api::{
@@ -50,7 +50,7 @@ pub(crate) fn answer_study_request(
         GetComparedQueryRequest::PATH => respond::<GetComparedQueryRequest>(study, request),
         GetReproductionRequest::PATH => respond::<GetReproductionRequest>(study, request),
         // Only the server has human judgments.
-        ListHumanJudgmentsRequest::PATH => Ok(json(&Vec::<TaskResults>::new())),
+        ListStudyTaskResultsRequest::PATH => Ok(json(&Vec::<TaskResults>::new())),
         GetTrialItemsRequest::PATH => respond::<GetTrialItemsRequest>(study, request),
         ListInstancesRequest::PATH => respond::<ListInstancesRequest>(study, request),
         GetInstanceRequest::PATH => respond::<GetInstanceRequest>(study, request),

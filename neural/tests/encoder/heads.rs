@@ -34,7 +34,7 @@ fn each_way_of_pooling_equals_the_reference() {
     for mode in ["cls_token", "max_tokens"] {
         let mut files = tiny();
         files.pooling = Some(pooling(mode));
-        let model = load(&files, EmbeddingComparison::BiEncoder, 48);
+        let model = load(&files, EmbeddingRankerKind::BiEncoder, 48);
         for it in &fixture {
             let expected = match mode {
                 "cls_token" => &it.cls_token,
@@ -159,7 +159,7 @@ fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
         };
         let model = EmbeddingModel::load(
             &tiny(),
-            EmbeddingComparison::BiEncoder,
+            EmbeddingRankerKind::BiEncoder,
             fixture.max_tokens,
             computing,
         );
@@ -185,9 +185,9 @@ fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
 #[test]
 fn the_inner_product_is_that_of_vectors_as_they_are() {
     let mut files = tiny();
-    let cosine = load(&files, EmbeddingComparison::BiEncoder, 48);
+    let cosine = load(&files, EmbeddingRankerKind::BiEncoder, 48);
     files.sentence_transformers = Some(br#"{"similarity_fn_name": "dot", "prompts": {}}"#.to_vec());
-    let dot = load(&files, EmbeddingComparison::BiEncoder, 48);
+    let dot = load(&files, EmbeddingRankerKind::BiEncoder, 48);
     assert_eq!(dot.similarity_measure(), VectorSimilarity::Dot);
     let texts = ["where do rivers end", "a river flows into the sea"];
     let [a, b] = texts.map(|it| encode(&dot, it));

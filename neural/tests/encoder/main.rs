@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect;
 use neural::{
-    Device, EmbeddingComparison, EmbeddingModel, EncodedText, Error, ModelFiles,
+    Device, EmbeddingRankerKind, EmbeddingModel, EncodedText, Error, ModelFiles,
     QueryOrDocumentRole, SentenceTransformersModuleFiles, TokenizedText,
 };
 use serde::Deserialize;
@@ -105,7 +105,7 @@ fn a_text_alone_scores_as_in_a_batch_in_any_order() {
 #[test]
 fn the_same_batch_gives_the_same_bits() {
     let files = minilm().unwrap_or_else(tiny);
-    let model = load(&files, EmbeddingComparison::LateInteraction, 64);
+    let model = load(&files, EmbeddingRankerKind::LateInteraction, 64);
     let texts = Fixture::read(include_str!("../fixtures/minilm.json")).tokenized(&model);
     let batch: Vec<&TokenizedText> = texts.iter().collect();
     let first = model.encode(&batch).unwrap();
@@ -116,7 +116,7 @@ fn the_same_batch_gives_the_same_bits() {
 
 #[test]
 fn an_empty_text_has_a_vector_as_a_whole_but_no_tokens() {
-    let bi = load(&tiny(), EmbeddingComparison::BiEncoder, 48);
+    let bi = load(&tiny(), EmbeddingRankerKind::BiEncoder, 48);
     let empty = bi.tokenize(QueryOrDocumentRole::Document, "").unwrap();
     assert_eq!(
         (empty.ids.len(), empty.spans.len(), empty.truncated),
@@ -124,7 +124,7 @@ fn an_empty_text_has_a_vector_as_a_whole_but_no_tokens() {
     );
     assert_eq!(encode(&bi, "").vectors().len(), 1);
 
-    let late = load(&tiny(), EmbeddingComparison::LateInteraction, 48);
+    let late = load(&tiny(), EmbeddingRankerKind::LateInteraction, 48);
     let (empty, query) = (encode(&late, ""), encode(&late, "where do rivers end"));
     assert_eq!(empty.vectors().len(), 0);
     assert_eq!(late.score(&query, &empty), -4.0);
@@ -135,7 +135,7 @@ fn an_empty_text_has_a_vector_as_a_whole_but_no_tokens() {
 
 #[test]
 fn a_million_characters_are_cut_to_the_bound() {
-    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 48);
+    let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 48);
     let words = "river ".repeat(170_000);
     let tokens = model
         .tokenize(QueryOrDocumentRole::Document, &words)
@@ -152,7 +152,7 @@ fn a_million_characters_are_cut_to_the_bound() {
 
 #[test]
 fn a_text_that_just_fits_is_not_truncated() {
-    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 5);
+    let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 5);
     assert!(
         !model
             .tokenize(QueryOrDocumentRole::Document, "the river end")
@@ -177,7 +177,7 @@ fn show(tokens: &[neural::SubwordToken]) -> String {
 
 #[test]
 fn matches_show_what_the_score_is_made_of() {
-    let model = load(&tiny(), EmbeddingComparison::LateInteraction, 48);
+    let model = load(&tiny(), EmbeddingRankerKind::LateInteraction, 48);
     let query = encode(&model, "Hill, 東");
     let text = encode(&model, "é downhill");
     let matches = model.token_pair_cosines(&query, &text).unwrap();
@@ -199,7 +199,7 @@ fn matches_show_what_the_score_is_made_of() {
         .map(|row| row.iter().copied().fold(-1.0, f64::max));
     assert_eq!(best.sum::<f64>(), model.score(&query, &text));
 
-    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 48);
+    let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 48);
     let text = encode(&model, "river");
     assert_eq!(model.token_pair_cosines(&text, &text), None);
 }
@@ -211,9 +211,9 @@ fn the_fingerprint_tells_every_part_apart() {
     };
     let files = tiny();
     let mut all = vec![
-        fingerprint(&files, EmbeddingComparison::BiEncoder, 48),
-        fingerprint(&files, EmbeddingComparison::LateInteraction, 48),
-        fingerprint(&files, EmbeddingComparison::BiEncoder, 47),
+        fingerprint(&files, EmbeddingRankerKind::BiEncoder, 48),
+        fingerprint(&files, EmbeddingRankerKind::LateInteraction, 48),
+        fingerprint(&files, EmbeddingRankerKind::BiEncoder, 47),
     ];
     for change in [
         |files: &mut ModelFiles| files.config.push(b' '),
@@ -232,7 +232,7 @@ fn the_fingerprint_tells_every_part_apart() {
     ] {
         let mut files = tiny();
         change(&mut files);
-        all.push(fingerprint(&files, EmbeddingComparison::BiEncoder, 48));
+        all.push(fingerprint(&files, EmbeddingRankerKind::BiEncoder, 48));
     }
     assert!(
         all.iter()
@@ -242,7 +242,7 @@ fn the_fingerprint_tells_every_part_apart() {
     all.sort();
     all.dedup();
     assert_eq!(all.len(), n);
-    assert!(all.contains(&fingerprint(&tiny(), EmbeddingComparison::BiEncoder, 48)));
+    assert!(all.contains(&fingerprint(&tiny(), EmbeddingRankerKind::BiEncoder, 48)));
 }
 
 /// For each tensor by its name, the files with a NaN for its first number.
@@ -269,7 +269,7 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
         if name == "embeddings.word_embeddings.weight" {
             continue;
         }
-        let model = load(&files, EmbeddingComparison::BiEncoder, 48);
+        let model = load(&files, EmbeddingRankerKind::BiEncoder, 48);
         let tokens = model
             .tokenize(QueryOrDocumentRole::Document, "river")
             .unwrap();
@@ -285,7 +285,7 @@ fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() 
     for max_tokens in [0, 2, 65, usize::MAX] {
         let error = EmbeddingModel::load(
             &tiny(),
-            EmbeddingComparison::BiEncoder,
+            EmbeddingRankerKind::BiEncoder,
             max_tokens,
             Device::Cpu,
         )
@@ -301,7 +301,7 @@ fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() 
         assert_eq!(found, max_tokens);
     }
     assert_eq!(
-        load(&tiny(), EmbeddingComparison::BiEncoder, 3)
+        load(&tiny(), EmbeddingRankerKind::BiEncoder, 3)
             .tokenize(QueryOrDocumentRole::Document, "a b")
             .unwrap()
             .ids
@@ -312,7 +312,7 @@ fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() 
 
 #[test]
 fn tokens_of_another_model_are_refused() {
-    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 8);
+    let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 8);
     let good = model
         .tokenize(QueryOrDocumentRole::Document, "river")
         .unwrap();
@@ -335,7 +335,7 @@ fn tokens_of_another_model_are_refused() {
 
 #[test]
 fn matchings_travel_in_kebab_case() {
-    let all = serde_json::to_string(EmbeddingComparison::ALL).unwrap();
+    let all = serde_json::to_string(EmbeddingRankerKind::ALL).unwrap();
     assert_eq!(all, r#"["bi-encoder","late-interaction"]"#);
 }
 
@@ -383,7 +383,7 @@ impl Fixture {
 fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
     let fixture = Fixture::read(fixture);
 
-    let model = load(files, EmbeddingComparison::BiEncoder, fixture.max_tokens);
+    let model = load(files, EmbeddingRankerKind::BiEncoder, fixture.max_tokens);
     let tokens = fixture.tokenized(&model);
     for (text, tokens) in fixture.texts.iter().zip(&tokens) {
         assert_eq!(
@@ -406,7 +406,7 @@ fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
 
     let model = load(
         files,
-        EmbeddingComparison::LateInteraction,
+        EmbeddingRankerKind::LateInteraction,
         fixture.max_tokens,
     );
     let encoded = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
@@ -424,7 +424,7 @@ fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
 
 fn check_alone(files: &ModelFiles, fixture: &str) {
     let fixture = Fixture::read(fixture);
-    for &matching in EmbeddingComparison::ALL {
+    for &matching in EmbeddingRankerKind::ALL {
         let model = load(files, matching, fixture.max_tokens);
         let tokens = fixture.tokenized(&model);
         let batch = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
@@ -449,7 +449,7 @@ fn check_alone(files: &ModelFiles, fixture: &str) {
     }
 }
 
-fn load(files: &ModelFiles, matching: EmbeddingComparison, max_tokens: usize) -> EmbeddingModel {
+fn load(files: &ModelFiles, matching: EmbeddingRankerKind, max_tokens: usize) -> EmbeddingModel {
     EmbeddingModel::load(files, matching, max_tokens, Device::Cpu).unwrap()
 }
 

@@ -69,7 +69,7 @@ fn what_its_configuration_may_not_say_is_refused() {
         let mut files = modern();
         edit_config(&mut files, "rope_parameters", ropes);
         let error =
-            EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu).err();
+            EmbeddingModel::load(&files, EmbeddingRankerKind::BiEncoder, 48, Device::Cpu).err();
         let error = error.unwrap().to_string();
         assert!(
             error.contains(&format!("unknown field {unknown}")),
@@ -80,7 +80,7 @@ fn what_its_configuration_may_not_say_is_refused() {
         let mut files = modern();
         edit_config(&mut files, field, json!(u64::MAX));
         let error =
-            EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu).err();
+            EmbeddingModel::load(&files, EmbeddingRankerKind::BiEncoder, 48, Device::Cpu).err();
         let error = error.unwrap().to_string();
         assert!(
             error.contains(&format!("`{field}` in config.json")),
@@ -129,7 +129,7 @@ fn what_its_configuration_may_not_say_is_refused() {
 #[test]
 fn each_of_the_settings_of_attention_counts() {
     let vector = |files: &ModelFiles| {
-        let model = load(files, EmbeddingComparison::BiEncoder, 48);
+        let model = load(files, EmbeddingRankerKind::BiEncoder, 48);
         let text = "where do rivers end a river flows down into the sea or a lake of rivers";
         let encoded = encode(&model, text);
         encoded.vectors().next().unwrap().to_vec()
@@ -160,9 +160,9 @@ fn positions_that_are_no_embeddings_go_by_any_name_and_have_an_end() {
     edit_config(&mut files, "position_embedding_type", json!("sans_pos"));
     edit_config(&mut files, "max_position_embeddings", json!(1 << 24));
     assert_eq!(files.encoder_max_tokens(), Some(65_536));
-    load(&files, EmbeddingComparison::BiEncoder, 48);
+    load(&files, EmbeddingRankerKind::BiEncoder, 48);
     let error =
-        EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 65_537, Device::Cpu).err();
+        EmbeddingModel::load(&files, EmbeddingRankerKind::BiEncoder, 65_537, Device::Cpu).err();
     assert!(matches!(error, Some(Error::MaxTokens { most: 65_536, .. })));
 }
 
@@ -175,7 +175,7 @@ fn a_text_of_many_blocks_equals_the_reference_alone_and_in_a_batch() {
         include_str!("../fixtures/modernbert-long.json"),
     );
     edit_config(&mut files, "max_position_embeddings", json!(600));
-    let model = load(&files, EmbeddingComparison::BiEncoder, 600);
+    let model = load(&files, EmbeddingRankerKind::BiEncoder, 600);
     let long = "the river ends in a lake . ".repeat(100);
     let texts = [long.as_str(), "the sea", &long[..2_000]];
     let tokens = texts.map(|it| {
@@ -197,7 +197,7 @@ fn other_devices_and_missing_heads_are_told_of() {
     let error = |it: Option<Error>| it.unwrap().to_string();
     let model = EmbeddingModel::load(
         &modern(),
-        EmbeddingComparison::BiEncoder,
+        EmbeddingRankerKind::BiEncoder,
         48,
         Device::Cuda(0),
     );
@@ -212,6 +212,6 @@ fn other_devices_and_missing_heads_are_told_of() {
 fn check_broken(field: &str, value: Value, expected: Expect) {
     let mut files = modern();
     edit_config(&mut files, field, value);
-    let error = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu).err();
+    let error = EmbeddingModel::load(&files, EmbeddingRankerKind::BiEncoder, 48, Device::Cpu).err();
     expected.assert_eq(&error.map_or_else(String::new, |it| it.to_string()));
 }

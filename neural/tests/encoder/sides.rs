@@ -295,7 +295,7 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
         serde_json::from_str(include_str!("../fixtures/dense-tiny.json")).unwrap();
     let model = load(
         &dense_tiny(),
-        EmbeddingComparison::BiEncoder,
+        EmbeddingRankerKind::BiEncoder,
         fixture.max_tokens,
     );
     let read = |side: QueryOrDocumentRole| -> Vec<EncodedText> {
@@ -331,7 +331,7 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
 #[test]
 fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     let ids = |files: &ModelFiles, side, text: &str| {
-        let model = load(files, EmbeddingComparison::BiEncoder, 48);
+        let model = load(files, EmbeddingRankerKind::BiEncoder, 48);
         model.tokenize(side, text).unwrap().ids
     };
     let plain = |text: &str| ids(&tiny(), QueryOrDocumentRole::Document, text);
@@ -355,7 +355,7 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     assert_eq!(ids(&files, QueryOrDocumentRole::Document, &many).len(), 13);
     // The place of a token is that in the text, whatever was put before it.
     files.ranker_config = Some(b"[prompts]\ntext = \"where \"".to_vec());
-    let model = load(&files, EmbeddingComparison::LateInteraction, 48);
+    let model = load(&files, EmbeddingRankerKind::LateInteraction, 48);
     let tokens = model
         .tokenize(QueryOrDocumentRole::Document, "the sea")
         .unwrap();
@@ -387,7 +387,7 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
     // Three tokens of the prompt, one of the query, [CLS] and [SEP]; of a ColBERT a marker too.
     for n in [5, 6] {
         let files = with(tiny(), n);
-        for &matching in EmbeddingComparison::ALL {
+        for &matching in EmbeddingRankerKind::ALL {
             found.push(told(
                 EmbeddingModel::load(&files, matching, 48, Device::Cpu).err(),
             ));
@@ -414,7 +414,7 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
         the prompt of queries has 3 tokens where there is room for 3, and one of the text; make it shorter, or allow more tokens
         fine
     "#]].assert_eq(&(found.join("\n") + "\n"));
-    let model = load(&with(tiny(), 6), EmbeddingComparison::LateInteraction, 48);
+    let model = load(&with(tiny(), 6), EmbeddingRankerKind::LateInteraction, 48);
     let one = model
         .tokenize(QueryOrDocumentRole::Query, "the sea")
         .unwrap();
@@ -427,8 +427,8 @@ fn a_folder_that_says_what_it_is_is_nothing_else() {
     let mut loaded = |ranker: &str| {
         files.ranker_config = Some(ranker.as_bytes().to_vec());
         let [bi, late] = [
-            EmbeddingComparison::BiEncoder,
-            EmbeddingComparison::LateInteraction,
+            EmbeddingRankerKind::BiEncoder,
+            EmbeddingRankerKind::LateInteraction,
         ]
         .map(|it| EmbeddingModel::load(&files, it, 48, Device::Cpu).err());
         let splade = Splade::load(&files, 48, Device::Cpu.into()).err();
@@ -470,16 +470,16 @@ fn a_colbert_is_no_bi_encoder_unless_somebody_says_so() {
     let mut files = colbert_tiny();
     let loaded =
         |files: &ModelFiles, matching| EmbeddingModel::load(files, matching, 48, Device::Cpu).err();
-    let refused = loaded(&files, EmbeddingComparison::BiEncoder)
+    let refused = loaded(&files, EmbeddingRankerKind::BiEncoder)
         .unwrap()
         .to_string();
     expect![[
         r#"config.json says that this is a ColBERT and no bi-encoder; ask for it by the ending `:colbert`, or write `architecture = "bi-encoder"` into ranker.toml"#
     ]]
     .assert_eq(&refused);
-    assert!(loaded(&files, EmbeddingComparison::LateInteraction).is_none());
+    assert!(loaded(&files, EmbeddingRankerKind::LateInteraction).is_none());
     files.ranker_config = Some(b"architecture = \"bi-encoder\"".to_vec());
-    assert!(loaded(&files, EmbeddingComparison::BiEncoder).is_none());
+    assert!(loaded(&files, EmbeddingRankerKind::BiEncoder).is_none());
 }
 
 pub(crate) fn colbert_tiny() -> ModelFiles {

@@ -40,7 +40,7 @@ endpoints! {
         GetItemHistoryRequest => ItemHistoryResponse;
     // The reply is the file itself.
     Get "/api/annotation/tasks/{task}/export" ExportTaskRequest => String;
-    Get "/api/studies/{study}/human-judgments" ListHumanJudgmentsRequest => Vec<TaskResults>;
+    Get "/api/studies/{study}/human-judgments" ListStudyTaskResultsRequest => Vec<TaskResults>;
     Get "/api/studies/{study}/trial-items" GetTrialItemsRequest => Vec<AnnotationTrialItem>;
 }
 
@@ -443,7 +443,7 @@ pub enum TaskExportFormat {
 /// may see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ListHumanJudgmentsRequest {
+pub struct ListStudyTaskResultsRequest {
     /// Name of the study.
     pub study: String,
 }

@@ -275,10 +275,10 @@ impl<'a> DocumentFeatureExtractor<'a> {
 
     /// Returns the similarity of each query term to each other one, in the layout of
     /// [`QueryPoolFeatures::term_similarities`].
-    pub(crate) fn query_term_similarities(&self) -> Vec<f64> {
+    pub(crate) fn pairwise_query_term_similarities(&self) -> Vec<f64> {
         let known = self.known.as_ref();
         known.map_or(Vec::new(), |(known, _, words)| {
-            known.query_term_similarities(words)
+            known.pairwise_query_term_similarities(words)
         })
     }
 }

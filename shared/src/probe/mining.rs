@@ -238,7 +238,7 @@ fn mine_query(miner: &InstanceMiner<'_>, pooled: &PooledQuery<'_>) -> QueryMinin
             ..counting.extract(doc)
         });
     let counted: Vec<DocumentFeatures> = counted.collect();
-    let alike = counting.query_term_similarities();
+    let alike = counting.pairwise_query_term_similarities();
     let case = QueryPoolFeatures {
         query: &terms,
         pool: &counted,

@@ -27,28 +27,28 @@ const LONGEST: usize = 24;
 
 /// The name of a set: at most 24 lower-case letters, digits and hyphens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TransferSetName {
+pub struct TransferPairSetName {
     len: u8,
     letters: [u8; LONGEST],
 }
 
-impl TransferSetName {
+impl TransferPairSetName {
     /// Returns the name as a string.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.letters[..usize::from(self.len)]).unwrap_or_default()
     }
 }
 
-impl fmt::Debug for TransferSetName {
+impl fmt::Debug for TransferPairSetName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_str().fmt(f)
     }
 }
 
-impl FromStr for TransferSetName {
+impl FromStr for TransferPairSetName {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<TransferSetName, Error> {
+    fn from_str(word: &str) -> Result<TransferPairSetName, Error> {
         let fine = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
         if word.is_empty() || word.len() > LONGEST || !word.bytes().all(fine) {
             let shown: String = word.chars().take(80).collect();
@@ -60,7 +60,7 @@ impl FromStr for TransferSetName {
         }
         let mut letters = [0; LONGEST];
         letters[..word.len()].copy_from_slice(word.as_bytes());
-        Ok(TransferSetName {
+        Ok(TransferPairSetName {
             len: word.len() as u8,
             letters,
         })
@@ -71,7 +71,7 @@ impl FromStr for TransferSetName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DatasetTransferTest {
     /// The name of the data set.
-    pub name: TransferSetName,
+    pub name: TransferPairSetName,
     /// Whether neither document is preferred.
     pub is_symmetric: bool,
 }

@@ -99,7 +99,7 @@ impl Study {
                 }
             };
             let counted: Vec<DocumentFeatures> = texts.iter().map(count).collect();
-            let alike = counting.query_term_similarities();
+            let alike = counting.pairwise_query_term_similarities();
             for instances in &self.instances {
                 for claim in instances.claims_of_query(query) {
                     let place = |text: &StudyDocNo| {

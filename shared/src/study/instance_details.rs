@@ -19,7 +19,7 @@ use crate::text::{Analyzer, ByteSpan};
 use crate::verdict::Verdict;
 use crate::word_vectors::{
     SimilarWord, WordVectors, for_each_term_token, non_query_bag_of_words, query_bag_of_words,
-    query_term_rows, query_term_similarities, text_word_similarities, words_nearest_to_query,
+    query_term_rows, pairwise_query_term_similarities, text_word_similarities, words_nearest_to_query,
 };
 
 use std::collections::BTreeMap;
@@ -441,7 +441,7 @@ impl<'a> AnalyzedInstance<'a> {
         };
         let counted = bodies.iter().map(count).collect();
         let alike = match (vectors, &asked) {
-            (Some(vectors), Some(asked)) => query_term_similarities(vectors, asked),
+            (Some(vectors), Some(asked)) => pairwise_query_term_similarities(vectors, asked),
             _ => Vec::new(),
         };
         AnalyzedInstance {

@@ -50,7 +50,7 @@ pub(crate) fn query_term_rows(
 }
 
 /// Returns the cosine of each pair of query terms, row by row.
-pub(crate) fn query_term_similarities(
+pub(crate) fn pairwise_query_term_similarities(
     vectors: &WordVectors,
     asked: &[Option<WordVectorNo>],
 ) -> Vec<f64> {

@@ -18,7 +18,7 @@ use shared::annotation::{AnnotationTask, AnnotatorAnswer, ItemNo};
 use shared::api::annotation::{
     AgreementResponse, CreateTaskRequest, ExportTaskRequest, GetAgreementRequest,
     GetItemHistoryRequest, GetTaskProgressRequest, GetTaskRequest, LeaseItemsRequest,
-    ListDisputesRequest, ListHumanJudgmentsRequest, ListOwnEventsRequest, ListTasksRequest,
+    ListDisputesRequest, ListStudyTaskResultsRequest, ListOwnEventsRequest, ListTasksRequest,
     PreviewTaskRequest, TaskExportFormat, TaskId, TaskStatus,
 };
 use shared::api::people::{AccessRole, CreateInvitationRequest};
@@ -432,15 +432,15 @@ fn expect_published(server: &TestServer, curator: &PersonClient, task: TaskId) {
         one.map(|it| (it.is_public, it.n_people, it.estimates.is_some()))
     };
     assert_eq!(
-        of(&server.call(&ListHumanJudgmentsRequest { study: study() })),
+        of(&server.call(&ListStudyTaskResultsRequest { study: study() })),
         None
     );
-    let seen = curator.call(&ListHumanJudgmentsRequest { study: study() });
+    let seen = curator.call(&ListStudyTaskResultsRequest { study: study() });
     assert_eq!(of(&seen), Some((false, 2, true)));
     let mut change = unchanged(task);
     change.are_results_public = Some(true);
     curator.call(&change);
-    let results = server.call(&ListHumanJudgmentsRequest { study: study() });
+    let results = server.call(&ListStudyTaskResultsRequest { study: study() });
     assert_eq!(of(&results), Some((true, 2, true)));
     let json = serde_json::to_string(&results).unwrap();
     assert!(!json.contains("Ann") && !json.contains("Ben"), "{json}");

@@ -86,7 +86,7 @@ pub(in crate::http) async fn get_task_progress(
     }: ApiRequest<GetTaskProgressRequest>,
 ) -> JsonResult<TaskProgressResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     Ok(Json(TaskProgressResponse {
         progress: app.annotation.measure_task_progress(&desk).await?,
         annotators: names(&app, asked.task).await?,
@@ -101,7 +101,7 @@ pub(in crate::http) async fn get_agreement(
     }: ApiRequest<GetAgreementRequest>,
 ) -> JsonResult<AgreementResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let agreements = app.annotation.agreement_report(&desk).await?;
     Ok(Json(AgreementResponse {
         agreement: (*agreements).clone(),
@@ -117,7 +117,7 @@ pub(in crate::http) async fn list_disputes(
     }: ApiRequest<ListDisputesRequest>,
 ) -> JsonResult<Vec<AdjudicationQueueItem>> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     Ok(Json(app.annotation.adjudication_queue(&desk).await?))
 }
 
@@ -186,7 +186,7 @@ pub(in crate::http) async fn export_task(
         TaskExportFormat::Prefs { .. } => ("text/plain; charset=utf-8", "prefs.txt"),
     };
     let name = format!("attachment; filename=\"review-{}.{ending}\"", asked.task.0);
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let file = run_blocking("writing what people say", move || {
         let (row, log) = (desk.task_row(), desk.copy_event_log());
         let (items, named): (Vec<_>, Vec<_>) = rows.into_iter().map(|it| (it.item, it.ids)).unzip();
@@ -225,7 +225,7 @@ async fn drawn(
 ) -> Result<NewAnnotationTask, Error> {
     let task = task.normalize_and_validate()?;
     let listed = find_study(app, caller, &task.study).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let drawn = app.studies.compute(&listed, move |study| {
         let drawn = sample::sample_task_items(study, &task)?;
         let with_ids = drawn.items.into_iter().map(|item| AnnotationItemRow {

@@ -14,7 +14,7 @@ use shared::api::annotation::{
     CreateTaskRequest, EventOutcome, EventReceipt, ExportTaskRequest, GetAgreementRequest,
     GetAssignedItemRequest, GetItemHistoryRequest, GetTaskDefinitionRequest,
     GetTaskProgressRequest, GetTaskRequest, GetTrialItemsRequest, LeaseItemsRequest,
-    ListDisputesRequest, ListHumanJudgmentsRequest, ListOwnEventsRequest, ListTasksRequest,
+    ListDisputesRequest, ListStudyTaskResultsRequest, ListOwnEventsRequest, ListTasksRequest,
     PreviewTaskRequest, SubmitEventsRequest, SubmitEventsResponse, TaskComposition,
     TaskExportFormat, TaskId, TaskProgressSummary, TaskStatus, UpdateTaskRequest,
 };
@@ -388,7 +388,7 @@ examples! {
         rescoring: None,
     };
 
-    ListHumanJudgmentsRequest => ListHumanJudgmentsRequest { study: study() };
+    ListStudyTaskResultsRequest => ListStudyTaskResultsRequest { study: study() };
     GetTrialItemsRequest => GetTrialItemsRequest { study: study(), seed: 42 };
     ListTasksRequest => ListTasksRequest {};
     GetTaskRequest => GetTaskRequest { task: TASK };

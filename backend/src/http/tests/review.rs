@@ -9,7 +9,7 @@ use shared::api::annotation::{
     AssignedItem, CreateTaskRequest, EventOutcome, ExportTaskRequest, GetAgreementRequest,
     GetAssignedItemRequest, GetItemHistoryRequest, GetTaskDefinitionRequest,
     GetTaskProgressRequest, GetTaskRequest, GetTrialItemsRequest, LeaseItemsRequest,
-    LeaseItemsResponse, ListDisputesRequest, ListHumanJudgmentsRequest, ListTasksRequest,
+    LeaseItemsResponse, ListDisputesRequest, ListStudyTaskResultsRequest, ListTasksRequest,
     PreviewTaskRequest, SubmitEventsRequest, SubmitEventsResponse, TaskExportFormat, TaskId,
     TaskResults, TaskStatus, UpdateTaskRequest,
 };
@@ -139,7 +139,7 @@ impl Table {
     async fn results(&self, caller: Caller) -> Result<Vec<TaskResults>, Error> {
         let study = "rivers".to_owned();
         let results = annotation::list_human_judgments(
-            self.call(caller, ListHumanJudgmentsRequest { study }),
+            self.call(caller, ListStudyTaskResultsRequest { study }),
         )
         .await;
         results.map(|it| it.0)

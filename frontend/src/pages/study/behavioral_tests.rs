@@ -34,7 +34,7 @@ pub(crate) fn BehavioralTests(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
-    let page = crate::pages::page_state::StudyPageState::following_address(
+    let page = crate::pages::page_state::AddressEncodedPageState::following_address(
         study,
         StudyView::from_address,
         StudyView::href,

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use shared::annotation::estimate::AgreementEstimates;
 use shared::annotation::tables;
 use shared::api::GetStudyRequest;
-use shared::api::annotation::{ListHumanJudgmentsRequest, TaskId, TaskResults};
+use shared::api::annotation::{ListStudyTaskResultsRequest, TaskId, TaskResults};
 use shared::api::people::{AccessRole, GetSessionRequest};
 use shared::api::worker::LOCAL_STUDY;
 use shared::plot::{self, FigureTheme};
@@ -39,7 +39,7 @@ async fn load(study: String) -> Result<Option<HumanJudgmentsData>, RequestError>
         return Ok(None);
     }
     let curates = api::send_and_parse(&GetSessionRequest {}).await?.role >= AccessRole::Curator;
-    let tasks = api::send_and_parse(&ListHumanJudgmentsRequest {
+    let tasks = api::send_and_parse(&ListStudyTaskResultsRequest {
         study: study.clone(),
     })
     .await?;

@@ -27,7 +27,7 @@ pub(super) enum HeatMapTrackContent {
 }
 
 /// Returns the tracks of the heat map, from the top.
-pub(super) fn heat_map_tracks(frame: &StudyOverview) -> Vec<HeatMapTrack> {
+pub(super) fn heat_map_row_tracks(frame: &StudyOverview) -> Vec<HeatMapTrack> {
     let heads = [HeatMapTrackContent::Families, HeatMapTrackContent::Heads];
     let rows = heatmap_rows::study_heatmap_rows(frame)
         .into_iter()

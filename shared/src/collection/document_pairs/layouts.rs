@@ -32,7 +32,7 @@ pub struct ConvertedPairDataset {
 }
 
 /// A converted data set, or the reason why it cannot be read.
-pub type DatasetConversionResult = Result<ConvertedPairDataset, Error>;
+pub type ConvertedPairDatasetResult = Result<ConvertedPairDataset, Error>;
 
 /// The reason why a valid row gives no pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -184,7 +184,7 @@ impl Study {
             RequiredDocumentFeatures::ALL,
         );
         let pool = docs.iter().map(|&it| counting.extract(it)).collect();
-        let alike = counting.query_term_similarities();
+        let alike = counting.pairwise_query_term_similarities();
         let limits = &self.definition.limits;
         let times = limits.min_repetitions..=limits.max_repetitions;
         let repeated = docs.iter().enumerate().flat_map(|(at, &doc)| {

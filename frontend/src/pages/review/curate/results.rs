@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::annotation::tables;
-use shared::api::annotation::{ListHumanJudgmentsRequest, TaskResults};
+use shared::api::annotation::{ListStudyTaskResultsRequest, TaskResults};
 use shared::plot;
 
 use super::state::CurationPageState;
@@ -14,7 +14,7 @@ use crate::widgets::resource_view::RequestReplyView;
 #[component]
 pub(super) fn TaskResultsTab(desk: CurationPageState) -> impl IntoView {
     let study = desk.details.with_untracked(|it| it.card.study.clone());
-    let answer = api::fetch_on_signal_change(move || ListHumanJudgmentsRequest {
+    let answer = api::fetch_on_signal_change(move || ListStudyTaskResultsRequest {
         study: study.clone(),
     });
     let shown = move |found: Vec<TaskResults>| {

@@ -16,7 +16,7 @@ use std::ops::RangeBounds;
 
 use super::parallel::restore_penn_brackets;
 use super::{
-    ConvertedPairDataset, DatasetConversionResult, DatasetTransferPair, RowExclusionReason,
+    ConvertedPairDataset, ConvertedPairDatasetResult, DatasetTransferPair, RowExclusionReason,
 };
 use crate::collection::ByteProgressCallback;
 use crate::collection::lines::rows::{
@@ -31,7 +31,7 @@ pub fn read_msr_paraphrase_table(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> DatasetConversionResult {
+) -> ConvertedPairDatasetResult {
     let (mut seen, mut n_heads) = (IdFirstOccurrences::default(), 0);
     let layout = Layout {
         n_columns: 5..=5,
@@ -72,7 +72,7 @@ pub fn read_wikiturk_table(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> DatasetConversionResult {
+) -> ConvertedPairDatasetResult {
     let mut seen = IdFirstOccurrences::default();
     let layout = Layout {
         n_columns: 10..=10,
@@ -108,7 +108,7 @@ pub fn read_wiki_neutrality_corpus(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> DatasetConversionResult {
+) -> ConvertedPairDatasetResult {
     let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
     let layout = Layout {
         n_columns: 5..,
@@ -149,7 +149,7 @@ fn read_table<R: RangeBounds<usize>, const N: usize>(
     progress: ByteProgressCallback<'_>,
     layout: Layout<R>,
     mut row: impl FnMut(&mut ConvertedPairDataset, u64, [&str; N]) -> Result<RowWarnings, String>,
-) -> DatasetConversionResult {
+) -> ConvertedPairDatasetResult {
     let mut found = ConvertedPairDataset::default();
     let reading = read_rows_of_lines(name, bytes, progress, |line, text| {
         let cells: Vec<&str> = text.split('\t').map(str::trim).collect();

@@ -37,7 +37,7 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
         let terms = index.query_term_statistics(query);
         let asked = known.bag_of_query_words(query);
         let words = known.query_term_rows(query, &terms);
-        let alike = known.query_term_similarities(&words);
+        let alike = known.pairwise_query_term_similarities(&words);
         let counted: Vec<DocumentFeatures> = pool
             .iter()
             .map(|&it| {
