@@ -201,7 +201,10 @@ impl NeuralRankerConfig {
     }
 
     /// Returns an error if the file declares another architecture than `used`.
-    pub(crate) fn check_architecture(&self, used: RankerArchitecture) -> Result<(), Error> {
+    pub(crate) fn check_declared_architecture(
+        &self,
+        used: RankerArchitecture,
+    ) -> Result<(), Error> {
         let refuse = |reason| Err(Error::NeuralRankerConfig { reason });
         let used_as = used.name();
         match self.architecture {

@@ -13,11 +13,11 @@ use futures_util::stream;
 use shared::api::people::AccessRole;
 use shared::api::study_request::StudyRequest;
 use shared::api::{
-    ExportStudyRequest, GetStudyRequest, GetTopDocumentsRequest, ListInstancesRequest,
-    ListLateInteractionAnalysesRequest, ListStudiesRequest,
+    ExportStudyRequest, GetLateInteractionTopDocumentsRequest, GetStudyRequest,
+    ListInstancesRequest, ListLateInteractionAnalysesRequest, ListStudiesRequest,
 };
 use shared::error::Error as Wrong;
-use shared::late_interaction::LateInteractionAnalysisWithSlug;
+use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::score::slug::parse_ranker_slug_or_position;
 use shared::study::Study;
 use shared::study::instance_list::InstancePage;
@@ -91,7 +91,7 @@ pub(super) async fn list_late_interaction_analyses(
         caller,
         request: asked,
     }: ApiRequest<ListLateInteractionAnalysesRequest>,
-) -> JsonResult<Vec<LateInteractionAnalysisWithSlug>> {
+) -> JsonResult<Vec<LateInteractionAnalysisWithRankerSlug>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
     let folder = app.studies.folder().clone();
@@ -110,7 +110,7 @@ pub(super) async fn get_top_documents(
         app,
         caller,
         request: asked,
-    }: ApiRequest<GetTopDocumentsRequest>,
+    }: ApiRequest<GetLateInteractionTopDocumentsRequest>,
 ) -> JsonResult<TopDocuments> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
@@ -239,7 +239,7 @@ pub(super) async fn find_study(
     caller: &Caller,
     name: &str,
 ) -> Result<StudyListEntry, Error> {
-    let listed = app.store.study_entry(name).await?;
+    let listed = app.store.study_entry_by_name(name).await?;
     if !is_visible(caller, &listed) {
         return Err(Wrong::name_not_found("study", name).into());
     }

@@ -19,17 +19,17 @@ pub(super) struct CountedForwardPassRunner {
 
 /// The number of sequences and tokens that a model has read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct InferenceCounts {
+pub(crate) struct SequenceAndTokenCounts {
     /// Number of inputs: queries, passages, or pairs of both.
     pub sequences: u64,
     /// Number of tokens of all inputs.
     pub tokens: u64,
 }
 
-impl InferenceCounts {
+impl SequenceAndTokenCounts {
     /// Returns the difference to earlier counts.
-    pub(crate) fn minus_earlier(self, then: InferenceCounts) -> InferenceCounts {
-        InferenceCounts {
+    pub(crate) fn minus_earlier(self, then: SequenceAndTokenCounts) -> SequenceAndTokenCounts {
+        SequenceAndTokenCounts {
             sequences: self.sequences - then.sequences,
             tokens: self.tokens - then.tokens,
         }
@@ -40,8 +40,8 @@ impl InferenceCounts {
 type Work<'a, T, R> = dyn Fn(&[T]) -> Result<Vec<R>, neural::Error> + 'a;
 
 impl CountedForwardPassRunner {
-    pub(super) fn inference_counts(&self) -> InferenceCounts {
-        InferenceCounts {
+    pub(super) fn sequence_and_token_counts(&self) -> SequenceAndTokenCounts {
+        SequenceAndTokenCounts {
             sequences: self.sequences.load(Ordering::Relaxed),
             tokens: self.tokens.load(Ordering::Relaxed),
         }
@@ -129,13 +129,13 @@ mod tests {
         assert_eq!(found, [40, 30, 20, 10, 10]);
         let expected: [&[usize]; 5] = [&[4, 3, 2, 1, 1], &[4, 3], &[4], &[3], &[2, 1, 1]];
         assert_eq!(*seen.borrow(), expected);
-        let reads = InferenceCounts {
+        let reads = SequenceAndTokenCounts {
             sequences: 5,
             tokens: 11,
         };
         assert_eq!(
             (
-                passes.inference_counts(),
+                passes.sequence_and_token_counts(),
                 passes.recent_out_of_memory_reason()
             ),
             (reads, None)
@@ -173,8 +173,8 @@ mod tests {
                 .is_err()
         );
         assert_eq!(
-            (*n.borrow(), passes.inference_counts()),
-            (1, InferenceCounts::default())
+            (*n.borrow(), passes.sequence_and_token_counts()),
+            (1, SequenceAndTokenCounts::default())
         );
     }
 }

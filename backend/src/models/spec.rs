@@ -2,7 +2,7 @@
 
 use neural::{EmbeddingRankerKind, RankerArchitecture};
 
-use crate::models::passages::PassageStrategy;
+use crate::models::passages::LongDocumentStrategy;
 
 /// How a model is used as a ranker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl NeuralRankerKind {
         NeuralRankerKind::Dense(EmbeddingRankerKind::LateInteraction),
     ];
 
-    /// Returns the use that `ranker.toml` declares.
+    /// Returns the kinds of rankers that an architecture in `ranker.toml` allows.
     pub(super) fn kinds_of_architecture(
         architecture: RankerArchitecture,
     ) -> &'static [NeuralRankerKind] {
@@ -68,12 +68,12 @@ impl NeuralRankerKind {
 pub(super) struct ParsedModelSpec<'a> {
     pub(super) name: &'a str,
     pub(super) model_use: Option<NeuralRankerKind>,
-    pub(super) passages: PassageStrategy,
+    pub(super) passages: LongDocumentStrategy,
 }
 
 impl ParsedModelSpec<'_> {
     pub(super) fn parse(spec: &str) -> ParsedModelSpec<'_> {
-        let (spec, reading) = PassageStrategy::split_off_suffix(spec);
+        let (spec, reading) = LongDocumentStrategy::split_off_suffix(spec);
         let ended = NeuralRankerKind::ALL.into_iter().find_map(|it| {
             let name = spec.strip_suffix(it.spec_suffix())?;
             Some((name, it))
@@ -90,7 +90,7 @@ impl ParsedModelSpec<'_> {
 pub(super) fn format_model_spec(
     name: &str,
     used: NeuralRankerKind,
-    reading: PassageStrategy,
+    reading: LongDocumentStrategy,
 ) -> String {
     format!("{name}{}{reading}", used.spec_suffix())
 }

@@ -29,7 +29,7 @@ impl<V: Clone + PartialEq + Send + Sync> AddressEncodedPageState<V> {
         read: impl Fn(address::ParameterLookup<'_>) -> V + Send + Sync + 'static,
         href: fn(&V, &str) -> String,
     ) -> AddressEncodedPageState<V> {
-        let here = PageLocation::of_calling_page();
+        let here = PageLocation::from_context_or_browser();
         let view = Memo::new(move |_| {
             let search = here.search.get();
             read(&|key| location::query_string_parameter(&search, key))

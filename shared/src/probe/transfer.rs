@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::collection::document_pairs::DatasetTransferPair;
-use crate::error::{Error, InvalidField};
-use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, analyze_linguistically};
+use crate::error::{Error, ErrorFieldName};
+use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, tag_words_and_noun_phrases};
 use crate::text::stopwords::EN_FUNCTION;
 
 use super::ProbeDescription;
@@ -54,7 +54,7 @@ impl FromStr for TransferPairSetName {
             let shown: String = word.chars().take(80).collect();
             let reason = format!("must have 1 to {LONGEST} lowercase letters, digits or hyphens");
             return Err(Error::malformed_value(
-                InvalidField::with_display_name("transfers", format!("transfer set `{shown}`")),
+                ErrorFieldName::with_display_name("transfers", format!("transfer set `{shown}`")),
                 reason,
             ));
         }
@@ -78,7 +78,7 @@ pub struct DatasetTransferTest {
 
 impl DatasetTransferTest {
     /// Returns the name and the explanations of the test.
-    pub(super) fn description(self) -> &'static ProbeDescription {
+    pub(super) fn probe_description(self) -> &'static ProbeDescription {
         match self.is_symmetric {
             false => &DIRECTED,
             true => &SYMMETRIC,
@@ -156,7 +156,7 @@ pub struct TransferPairSet {
 /// The numbers of pairs of a set that were used and skipped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TransferPairCounts {
+pub struct UsedAndSkippedPairCounts {
     /// The number of pairs in the file.
     pub n_pairs: u64,
     /// The number of pairs of equal documents, which are skipped.
@@ -167,13 +167,16 @@ pub struct TransferPairCounts {
 
 impl TransferPairSet {
     /// Returns the pairs that are samples, each with its query, and the numbers of the others.
-    pub fn samples_with_queries_and_counts(
+    pub fn query_samples_and_skip_counts(
         &self,
         seed: u64,
-    ) -> (Vec<(&DatasetTransferPair, String)>, TransferPairCounts) {
-        let mut kept = TransferPairCounts {
+    ) -> (
+        Vec<(&DatasetTransferPair, String)>,
+        UsedAndSkippedPairCounts,
+    ) {
+        let mut kept = UsedAndSkippedPairCounts {
             n_pairs: self.pairs.len() as u64,
-            ..TransferPairCounts::default()
+            ..UsedAndSkippedPairCounts::default()
         };
         let mut samples = Vec::new();
         for pair in &self.pairs {
@@ -205,7 +208,8 @@ impl TransferQuerySource {
                     .then_some(query)
             }
             TransferQuerySource::NounPhrase => {
-                let both = [&pair.a, &pair.b].map(|it| phrases(it, &analyze_linguistically(it)));
+                let both =
+                    [&pair.a, &pair.b].map(|it| phrases(it, &tag_words_and_noun_phrases(it)));
                 let common: Vec<&String> = both[0].intersection(&both[1]).collect();
                 if common.is_empty() {
                     return None;
@@ -234,7 +238,7 @@ fn phrases(text: &str, analysis: &LinguisticAnalysis) -> BTreeSet<String> {
 /// in lower case first, because capitalized words, as in titles, would be tagged as names.
 fn lemmas(text: &str) -> BTreeSet<String> {
     let text = &text.to_lowercase();
-    let analysis = analyze_linguistically(text);
+    let analysis = tag_words_and_noun_phrases(text);
     let tokens = analysis.tokens.iter();
     let words = tokens.filter(|it| {
         let word = text[it.bytes.clone()].to_lowercase();
@@ -329,9 +333,9 @@ mod tests {
                 pair(None, "one", "two"),
             ],
         };
-        let (samples, kept) = set.samples_with_queries_and_counts(1);
+        let (samples, kept) = set.query_samples_and_skip_counts(1);
         assert_eq!((samples.len(), samples[0].1.as_str()), (1, "q"));
-        let expected = TransferPairCounts {
+        let expected = UsedAndSkippedPairCounts {
             n_pairs: 3,
             n_identical: 1,
             n_without_query: 1,

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use shared::error::Error as InputError;
 use shared::report;
-use shared::score::RankerPairScores;
+use shared::score::RankerQueryDocumentScores;
 use shared::study::Study;
 use shared::study::baseline::StudyBaseline;
 use shared::study::controls::StudyPageControls;
-use shared::study::verdict_diff::diff_ranker_verdicts;
+use shared::study::verdict_diff::diff_verdicts_of_two_rankers;
 
 use super::super::CommandOutcome;
 use crate::error::Error;
@@ -66,10 +66,14 @@ impl VerifyStoredStudyArgs {
         })?;
         let study = pipeline::load_study(folder, &self.name)?;
         let compared = before.compare_with_later_run(&baseline_of(&study)?, self.tolerance)?;
-        let table =
-            report::tables_to_markdown(&[report::baseline_comparison_table(&self.name, &compared)]);
+        let table = report::tables_to_markdown(&[report::study_baseline_comparison_table(
+            &self.name, &compared,
+        )]);
         if let Some(path) = &self.junit {
-            write(path, &report::baseline_to_junit(&self.name, &compared))?;
+            write(
+                path,
+                &report::baseline_comparison_to_junit(&self.name, &compared),
+            )?;
         }
         match &self.markdown {
             Some(path) => write(path, &table)?,
@@ -123,8 +127,10 @@ impl DiffRankerVerdictsArgs {
         };
         let from = ranker(&first, &self.from)?;
         let to = ranker(&second, &self.to)?;
-        let tables =
-            report::verdict_change_tables(&diff_ranker_verdicts((&first, from), (&second, to))?);
+        let tables = report::ranker_pair_verdict_change_tables(&diff_verdicts_of_two_rankers(
+            (&first, from),
+            (&second, to),
+        )?);
         match self.json {
             true => print!("{}", report::tables_to_json(&tables)),
             false => print!("{}", report::tables_to_markdown(&tables)),
@@ -134,8 +140,9 @@ impl DiffRankerVerdictsArgs {
 }
 
 /// Finds a ranker of a study by its spec, its label or the beginning of its spec.
-fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a RankerPairScores, Error> {
-    let by = |same: &dyn Fn(&RankerPairScores) -> bool| study.scores.iter().find(|it| same(it));
+fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a RankerQueryDocumentScores, Error> {
+    let by =
+        |same: &dyn Fn(&RankerQueryDocumentScores) -> bool| study.scores.iter().find(|it| same(it));
     let found = by(&|it| it.ranker.spec == named)
         .or_else(|| by(&|it| it.ranker.label == named))
         .or_else(|| by(&|it| it.ranker.spec.starts_with(named)));

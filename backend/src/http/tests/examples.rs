@@ -1,7 +1,7 @@
 //! The examples of the API description: each is read back, and requests for the demo study are
 //! answered.
 
-use shared::api::GetTopDocumentsRequest;
+use shared::api::GetLateInteractionTopDocumentsRequest;
 
 use super::*;
 use crate::http::parameters::ParameterLocation;
@@ -81,7 +81,7 @@ async fn the_example_requests_of_the_demo_study_are_answered() {
         let path = address.path.replace("q-glaciers-1", "q1");
         let expected = match it.path {
             // The study has no late-interaction analysis.
-            GetTopDocumentsRequest::PATH => 404,
+            GetLateInteractionTopDocumentsRequest::PATH => 404,
             _ => 200,
         };
         let answer = site.get(&path).await;

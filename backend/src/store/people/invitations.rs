@@ -2,7 +2,7 @@
 
 use shared::annotation::PersonId;
 use shared::api::people::{
-    AccessRole, CreateInvitationResponse, InvitationResponse, MAX_INVITATION_HOURS,
+    AccessRole, CreateInvitationResponse, InvitationGrantsResponse, MAX_INVITATION_HOURS,
     PendingInvitation,
 };
 use shared::error::Error as InputError;
@@ -100,13 +100,13 @@ impl Database {
         &self,
         token: &SecretToken,
         now_ms: i64,
-    ) -> Result<InvitationResponse, Error> {
+    ) -> Result<InvitationGrantsResponse, Error> {
         let row = self.usable(token, now_ms).await?;
         let person = match row.person {
             Some(no) => Some(self.person_by_id(PersonId(number(no)?)).await?.person.name),
             None => None,
         };
-        Ok(InvitationResponse {
+        Ok(InvitationGrantsResponse {
             role: role(&row.role)?,
             person_name: person,
             expires_ms: moment(row.until_ms),
@@ -116,7 +116,7 @@ impl Database {
     /// Uses an invitation and starts a session. Of two simultaneous attempts one succeeds. An
     /// invitation for an existing person restores revoked access. Setting a password ends the other
     /// sessions of the person.
-    pub(crate) async fn accept_invitation(
+    pub(crate) async fn accept_invitation_and_begin_session(
         &self,
         token: &SecretToken,
         joining: &JoiningPersonDetails,
@@ -162,11 +162,11 @@ impl Database {
             });
         }
         if joining.password_hash.is_some() {
-            self.end_sessions_except_in_transaction(&mut transaction, person, None)
+            self.end_person_sessions_in_transaction(&mut transaction, person, None)
                 .await?;
         }
         let session = self
-            .begin_session_in_transaction(&mut transaction, person, now_ms)
+            .begin_session_and_delete_expired(&mut transaction, person, now_ms)
             .await?;
         transaction.commit().await.map_err(failed)?;
         Ok(session)
@@ -182,14 +182,14 @@ impl Database {
         let added = self.add_person(&mut transaction, joining, AccessRole::Operator, now_ms);
         let person = added.await?;
         let session = self
-            .begin_session_in_transaction(&mut transaction, person, now_ms)
+            .begin_session_and_delete_expired(&mut transaction, person, now_ms)
             .await?;
         transaction.commit().await.map_err(|it| self.failed(it))?;
         Ok(session)
     }
 
     /// Returns an invitation that can still be used by its number.
-    pub(crate) async fn pending_invitation(
+    pub(crate) async fn pending_invitation_by_number(
         &self,
         no: u32,
         now_ms: i64,

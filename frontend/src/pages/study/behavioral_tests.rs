@@ -16,7 +16,7 @@ use shared::study::behavioral_tests::{
 };
 
 use super::address::{BehavioralTestsView, StudyView};
-use crate::api::latest_reply::LatestReply;
+use crate::api::latest_reply::ReactiveRequest;
 use crate::widgets::download;
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::export_buttons::FigureExportButtons;
@@ -40,7 +40,7 @@ pub(crate) fn BehavioralTests(
         StudyView::href,
     );
     let view = page.view;
-    let latest = LatestReply::send_on_change(move || {
+    let latest = ReactiveRequest::send_on_change(move || {
         let view = view.get();
         GetBehavioralTestsRequest {
             study: page.study.get_value(),
