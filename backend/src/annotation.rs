@@ -21,18 +21,20 @@ use shared::annotation::event::RequiredRole;
 use shared::annotation::judgments::{AdjudicationQueueItem, DisputeReason, adjudication_queue};
 use shared::annotation::progress::{AnnotationTaskProgress, measure_annotation_progress};
 use shared::annotation::{ClientAnnotationEvent, ItemNo, PersonId, ReceivedAnnotationEvent};
-use shared::api::annotation::{EventOutcome, TaskId, TaskResults, TaskStatus, UpdateTaskRequest};
+use shared::api::annotation::{
+    AnnotationTaskResults, AnnotationTaskStatus, EventOutcome, TaskId, UpdateTaskRequest,
+};
 use shared::study::Study;
 
 use crate::annotation::counts::is_sampled_item;
-use crate::annotation::log_writer::{AnnotationLogWriter, LogWriteRequest};
-use crate::annotation::task_state::{AnnotationTaskState, LeasedAssignments};
+use crate::annotation::log_writer::{AnnotationLogWriter, TaskEventsAndLeases};
+use crate::annotation::task_state::{InMemoryTaskState, LeasedAssignments};
 use crate::cache::LruComputationCache;
 use crate::clock;
 use crate::error::{Error, run_blocking};
 use crate::store::Database;
 use crate::store::annotation_tasks::{AnnotationTaskRow, NewAnnotationTask};
-use crate::store::studies::{StudyListEntry, study_content_hash};
+use crate::store::studies::{StudyListEntry, study_instances_and_collection_hash};
 
 /// Number of log states whose agreement reports and results are cached.
 const STATES_KEPT: usize = 64;
@@ -45,13 +47,13 @@ struct Parts {
     store: Database,
     writer: AnnotationLogWriter,
     /// The tasks that have been requested since the server started. None is removed.
-    desks: RwLock<BTreeMap<TaskId, Arc<AnnotationTaskState>>>,
+    desks: RwLock<BTreeMap<TaskId, Arc<InMemoryTaskState>>>,
     /// Held while a task is loaded, so that no task is loaded twice.
     opening: tokio::sync::Mutex<()>,
     /// Agreement reports by task and number of events.
     agreements: LruComputationCache<(TaskId, usize), Arc<InterAnnotatorAgreementReport>>,
     /// Results by task, number of events and revision of the study.
-    results: LruComputationCache<(TaskId, usize, i64), Arc<TaskResults>>,
+    results: LruComputationCache<(TaskId, usize, i64), Arc<AnnotationTaskResults>>,
 }
 
 /// The person who sends events, with their role.
@@ -64,7 +66,7 @@ pub(crate) struct EventAuthor {
 
 impl AnnotationTaskService {
     /// Creates the tasks of `store` and starts the log writer for it.
-    pub(crate) fn new(store: Database) -> AnnotationTaskService {
+    pub(crate) fn start_with_log_writer(store: Database) -> AnnotationTaskService {
         AnnotationTaskService(Arc::new(Parts {
             writer: AnnotationLogWriter::start(store.clone()),
             store,
@@ -76,7 +78,7 @@ impl AnnotationTaskService {
     }
 
     /// Returns every task, newest first.
-    pub(crate) async fn all_tasks(&self) -> Result<Vec<Arc<AnnotationTaskState>>, Error> {
+    pub(crate) async fn all_tasks(&self) -> Result<Vec<Arc<InMemoryTaskState>>, Error> {
         let mut desks = Vec::new();
         for task in self.0.store.annotation_task_ids().await? {
             match self.task_state(task).await {
@@ -89,7 +91,7 @@ impl AnnotationTaskService {
     }
 
     /// Returns the state of a task, which is loaded at the first call.
-    pub(crate) async fn task_state(&self, task: TaskId) -> Result<Arc<AnnotationTaskState>, Error> {
+    pub(crate) async fn task_state(&self, task: TaskId) -> Result<Arc<InMemoryTaskState>, Error> {
         if let Some(desk) = self.known(task) {
             return Ok(desk);
         }
@@ -97,17 +99,17 @@ impl AnnotationTaskService {
         if let Some(desk) = self.known(task) {
             return Ok(desk);
         }
-        let desk = Arc::new(AnnotationTaskState::load(&self.0.store, task).await?);
+        let desk = Arc::new(InMemoryTaskState::load(&self.0.store, task).await?);
         let mut desks = self.0.desks.write().unwrap_or_else(PoisonError::into_inner);
         desks.insert(task, desk.clone());
         Ok(desk)
     }
 
     /// Creates a task from drawn items, in the status draft.
-    pub(crate) async fn create_task(
+    pub(crate) async fn create_draft_task(
         &self,
         new: &NewAnnotationTask,
-    ) -> Result<Arc<AnnotationTaskState>, Error> {
+    ) -> Result<Arc<InMemoryTaskState>, Error> {
         let task = self.0.store.add_annotation_task(new).await?;
         self.task_state(task).await
     }
@@ -116,13 +118,13 @@ impl AnnotationTaskService {
     pub(crate) async fn update_task(
         &self,
         asked: UpdateTaskRequest,
-    ) -> Result<Arc<AnnotationTaskState>, Error> {
+    ) -> Result<Arc<InMemoryTaskState>, Error> {
         let desk = self.task_state(asked.task).await?;
         // While this is held, nobody else changes the task or leases items.
         let turn = desk.turn.lock().await;
         let mut row = (*desk.task_row()).clone();
         if let Some(state) = asked.status {
-            if state == TaskStatus::Draft && row.state != TaskStatus::Draft {
+            if state == AnnotationTaskStatus::Draft && row.state != AnnotationTaskStatus::Draft {
                 return Err(Error::Conflict {
                     reason: "people have seen this task, so it is never a draft again; close it \
                              instead"
@@ -143,9 +145,9 @@ impl AnnotationTaskService {
     }
 
     /// Leases the next items to a person and returns them.
-    pub(crate) async fn assign_items(
+    pub(crate) async fn lease_next_items(
         &self,
-        desk: &Arc<AnnotationTaskState>,
+        desk: &Arc<InMemoryTaskState>,
         person: PersonId,
         n: usize,
     ) -> Result<LeasedAssignments, Error> {
@@ -154,7 +156,7 @@ impl AnnotationTaskService {
         let promise = move || Ok(asked.lease_items(person, n));
         let promised = run_blocking("finding the next items", promise).await?;
         drop(turn);
-        let wanted = LogWriteRequest {
+        let wanted = TaskEventsAndLeases {
             desk: desk.clone(),
             events: Vec::new(),
             leases: promised.leases.clone(),
@@ -167,7 +169,7 @@ impl AnnotationTaskService {
     /// `Stored` or `Duplicate` are in the database.
     pub(crate) async fn append_events(
         &self,
-        desk: &Arc<AnnotationTaskState>,
+        desk: &Arc<InMemoryTaskState>,
         sender: EventAuthor,
         events: Vec<ClientAnnotationEvent>,
     ) -> Result<Vec<EventOutcome>, Error> {
@@ -198,7 +200,7 @@ impl AnnotationTaskService {
         }
         let mut kept = Vec::new();
         if !sound.is_empty() {
-            let wanted = LogWriteRequest {
+            let wanted = TaskEventsAndLeases {
                 desk: desk.clone(),
                 events: sound,
                 leases: Vec::new(),
@@ -213,7 +215,7 @@ impl AnnotationTaskService {
     /// Returns how far the annotators of a task have come.
     pub(crate) async fn measure_task_progress(
         &self,
-        desk: &Arc<AnnotationTaskState>,
+        desk: &Arc<InMemoryTaskState>,
     ) -> Result<AnnotationTaskProgress, Error> {
         let desk = desk.clone();
         run_blocking("counting progress", move || {
@@ -221,7 +223,7 @@ impl AnnotationTaskService {
             Ok(measure_annotation_progress(
                 desk.items(),
                 overlap,
-                &desk.copy_event_log(),
+                &desk.clone_event_log(),
             ))
         })
         .await
@@ -231,13 +233,13 @@ impl AnnotationTaskService {
     /// cached until the task's log gets another event.
     pub(crate) async fn agreement_report(
         &self,
-        desk: &Arc<AnnotationTaskState>,
+        desk: &Arc<InMemoryTaskState>,
     ) -> Result<Arc<InterAnnotatorAgreementReport>, Error> {
         let desk = desk.clone();
         let key = (desk.task_row().no, desk.n_events());
         let compute = run_blocking("counting agreement", move || {
             let found =
-                agreement::measure_annotator_agreement(desk.items(), &desk.copy_event_log());
+                agreement::measure_annotator_agreement(desk.items(), &desk.clone_event_log());
             Ok(Arc::new(found))
         });
         self.0.agreements.get_or_compute(key, compute).await
@@ -247,13 +249,13 @@ impl AnnotationTaskService {
     /// those that the task was drawn from.
     pub(crate) async fn task_results(
         &self,
-        desk: &Arc<AnnotationTaskState>,
+        desk: &Arc<InMemoryTaskState>,
         listed: &StudyListEntry,
         study: impl Future<Output = Result<Arc<Study>, Error>>,
-    ) -> Result<TaskResults, Error> {
+    ) -> Result<AnnotationTaskResults, Error> {
         let row = desk.task_row();
         let key = (row.no, desk.n_events(), listed.revision);
-        let outdated = listed.content_hash() != row.study_hash;
+        let outdated = listed.instances_and_collection_hash() != row.study_hash;
         let asked = (desk.clone(), row.clone());
         let compute = async {
             let study = match outdated {
@@ -262,7 +264,7 @@ impl AnnotationTaskService {
             };
             let (desk, row) = asked;
             run_blocking("estimating what people say", move || {
-                let (items, log) = (desk.items(), desk.copy_event_log());
+                let (items, log) = (desk.items(), desk.clone_event_log());
                 let dials = &row.task.filter.controls;
                 let estimates = study.map(|study| {
                     ensure_loaded_study_is_unchanged(&row, &study)?;
@@ -270,7 +272,7 @@ impl AnnotationTaskService {
                         estimate::load_sampled_item_preferences(&study, dials, items, &log)?;
                     Ok::<_, Error>(estimate::compute_agreement_estimates(&reviewed))
                 });
-                Ok(Arc::new(TaskResults {
+                Ok(Arc::new(AnnotationTaskResults {
                     task: row.no,
                     title: row.task.title.clone(),
                     status: row.state,
@@ -285,7 +287,7 @@ impl AnnotationTaskService {
         };
         let found = self.0.results.get_or_compute(key, compute).await?;
         // These two values may change without an event.
-        Ok(TaskResults {
+        Ok(AnnotationTaskResults {
             status: row.state,
             is_public: row.results_public,
             ..(*found).clone()
@@ -296,13 +298,13 @@ impl AnnotationTaskService {
     /// and gold items that somebody reported.
     pub(crate) async fn adjudication_queue(
         &self,
-        desk: &Arc<AnnotationTaskState>,
+        desk: &Arc<InMemoryTaskState>,
     ) -> Result<Vec<AdjudicationQueueItem>, Error> {
         let desk = desk.clone();
         run_blocking("looking for disagreements", move || {
             let items = desk.items();
             let numbers = (0..items.len() as u32).map(ItemNo);
-            let mut found = adjudication_queue(&desk.copy_event_log(), numbers);
+            let mut found = adjudication_queue(&desk.clone_event_log(), numbers);
             found.retain(|it| {
                 is_sampled_item(&items[it.item.0 as usize]) || it.reason == DisputeReason::Reported
             });
@@ -311,7 +313,7 @@ impl AnnotationTaskService {
         .await
     }
 
-    fn known(&self, task: TaskId) -> Option<Arc<AnnotationTaskState>> {
+    fn known(&self, task: TaskId) -> Option<Arc<InMemoryTaskState>> {
         let desks = self.0.desks.read().unwrap_or_else(PoisonError::into_inner);
         desks.get(&task).cloned()
     }
@@ -320,14 +322,14 @@ impl AnnotationTaskService {
 /// Returns an error unless the task is open and the study still has the instances and texts that
 /// the task was drawn from.
 pub(crate) fn ensure_items_can_be_assigned(
-    desk: &AnnotationTaskState,
+    desk: &InMemoryTaskState,
     listed: &StudyListEntry,
 ) -> Result<(), Error> {
     let row = desk.task_row();
     let reason = match row.state {
-        TaskStatus::Draft => "this task is a draft; a curator opens it",
-        TaskStatus::Closed => "this task is closed; what you still have to send is taken",
-        TaskStatus::Open => return ensure_study_is_unchanged(desk, listed),
+        AnnotationTaskStatus::Draft => "this task is a draft; a curator opens it",
+        AnnotationTaskStatus::Closed => "this task is closed; what you still have to send is taken",
+        AnnotationTaskStatus::Open => return ensure_study_is_unchanged(desk, listed),
     };
     let reason = reason.to_owned();
     Err(Error::Conflict { reason })
@@ -335,10 +337,10 @@ pub(crate) fn ensure_items_can_be_assigned(
 
 /// Returns an error if the study has changed since the task was drawn from it.
 pub(crate) fn ensure_study_is_unchanged(
-    desk: &AnnotationTaskState,
+    desk: &InMemoryTaskState,
     listed: &StudyListEntry,
 ) -> Result<(), Error> {
-    check_hash(&desk.task_row(), &listed.content_hash())
+    check_hash(&desk.task_row(), &listed.instances_and_collection_hash())
 }
 
 /// Same as [`ensure_study_is_unchanged`], but for the loaded study, which may be newer than its
@@ -347,7 +349,7 @@ pub(crate) fn ensure_loaded_study_is_unchanged(
     row: &AnnotationTaskRow,
     study: &Study,
 ) -> Result<(), Error> {
-    check_hash(row, &study_content_hash(study))
+    check_hash(row, &study_instances_and_collection_hash(study))
 }
 
 fn check_hash(row: &AnnotationTaskRow, found: &str) -> Result<(), Error> {

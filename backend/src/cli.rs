@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand};
 use shared::probe::Probe;
 
-use crate::collection_files::{self, LoadedCollection};
+use crate::collection_files::{self, CollectionWithReadReport};
 use crate::error::Error;
 
 /// The version, and the commit it was built from.
@@ -158,7 +158,7 @@ fn load(
     collection: &str,
     data: &Path,
     n_queries: Option<usize>,
-) -> Result<LoadedCollection, Error> {
+) -> Result<CollectionWithReadReport, Error> {
     let mut loaded = collection_files::load_named_collection(collection, data)?;
     tell_reading(&loaded);
     let most = n_queries.unwrap_or(usize::MAX);
@@ -177,7 +177,7 @@ fn tell_left_out(left_out: &[Probe], setting: &str) {
 }
 
 /// Prints the warnings of the readers of a collection and its unknown ids on standard error.
-fn tell_reading(loaded: &LoadedCollection) {
+fn tell_reading(loaded: &CollectionWithReadReport) {
     collection_files::print_reader_warnings(&loaded.report);
     for (what, unknown) in loaded.unknown_ids.iter().filter(|it| !it.1.is_empty()) {
         eprintln!("{what}: {unknown}");

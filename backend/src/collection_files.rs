@@ -22,7 +22,7 @@ use crate::store::{DataFolder, checksum, cleanup};
 
 /// A collection with the report of its readers.
 #[derive(Debug, Default)]
-pub(crate) struct LoadedCollection {
+pub(crate) struct CollectionWithReadReport {
     /// The queries, documents and relevance judgments.
     pub collection: Collection,
     /// Counts of rows read, refused and warned about, over all files.
@@ -51,7 +51,7 @@ pub(crate) enum CorpusFileLayout {
 
 /// Files with other names than those that [`load_named_collection`] looks for.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct CollectionFileArgs {
+pub(crate) struct CollectionFileOverrideArgs {
     /// Corpus file, if it is not `corpus.jsonl` in the folder
     #[arg(long, value_name = "FILE")]
     pub corpus: Option<PathBuf>,
@@ -69,8 +69,14 @@ pub(crate) struct CollectionFileArgs {
 }
 
 /// Loads a collection by the name of its import or by its folder.
-pub(crate) fn load_named_collection(named: &str, data: &Path) -> Result<LoadedCollection, Error> {
-    load_collection_folder(&folder_of(named, data)?, &CollectionFileArgs::default())
+pub(crate) fn load_named_collection(
+    named: &str,
+    data: &Path,
+) -> Result<CollectionWithReadReport, Error> {
+    load_collection_folder(
+        &folder_of(named, data)?,
+        &CollectionFileOverrideArgs::default(),
+    )
 }
 
 /// Returns the folder of a collection. The checksums of an imported collection are verified.
@@ -96,8 +102,8 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
 /// Reads the collection files of a folder.
 pub(crate) fn load_collection_folder(
     folder: &Path,
-    files: &CollectionFileArgs,
-) -> Result<LoadedCollection, Error> {
+    files: &CollectionFileOverrideArgs,
+) -> Result<CollectionWithReadReport, Error> {
     let named = files.layout.or_else(|| match files.corpus {
         Some(_) => None,
         None => distributions::detect_layout_from_file_names(folder),
@@ -106,10 +112,10 @@ pub(crate) fn load_collection_folder(
     if layout == CorpusFileLayout::Wikipassageqa {
         return distributions::load_wikipassageqa(folder);
     }
-    let files = &distributions::fill_in_missing_files(folder, layout, files);
-    let mut loaded = LoadedCollection {
+    let files = &distributions::complete_file_args_from_folder(folder, layout, files);
+    let mut loaded = CollectionWithReadReport {
         folder: folder.to_owned(),
-        ..LoadedCollection::default()
+        ..CollectionWithReadReport::default()
     };
     let corpus = match &files.corpus {
         Some(path) => path.clone(),
@@ -151,7 +157,7 @@ pub(crate) fn load_collection_folder(
 /// Copies a collection into the data folder as BEIR files with checksums, and returns its folder.
 /// The new folder replaces an existing one only when it is complete.
 pub(crate) fn import_collection(
-    loaded: &LoadedCollection,
+    loaded: &CollectionWithReadReport,
     name: &str,
     data: &DataFolder,
 ) -> Result<PathBuf, Error> {
@@ -169,7 +175,7 @@ pub(crate) fn import_collection(
 }
 
 /// Writes a collection as BEIR files into an existing folder.
-pub(crate) fn write_beir_files(loaded: &LoadedCollection, at: &Path) -> Result<(), Error> {
+pub(crate) fn write_beir_files(loaded: &CollectionWithReadReport, at: &Path) -> Result<(), Error> {
     write_lines(
         &at.join("corpus.jsonl"),
         loaded.collection.docs.iter().map(doc_line),
@@ -192,7 +198,10 @@ pub(crate) fn write_beir_files(loaded: &LoadedCollection, at: &Path) -> Result<(
 
 /// Reads a run by its path, or by its name in the `runs/` of the collection. Returns an error if
 /// every row is refused.
-pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, FileReadReport), Error> {
+pub(crate) fn resolve_and_read_run(
+    file: &str,
+    folder: &Path,
+) -> Result<(Run, FileReadReport), Error> {
     let path = resolve_input_file_path(file, folder)?;
     let (run, reading) = read_with_progress(&path, |name, bytes, progress| {
         trec::read_run(name, bytes, progress)
@@ -308,7 +317,7 @@ fn read_corpus(
         CorpusFileLayout::Beir => beir::read_beir_documents(name, bytes, progress),
         CorpusFileLayout::Passages => tsv::read_msmarco_passages(name, bytes, progress),
         CorpusFileLayout::Documents => tsv::read_msmarco_documents(name, bytes, progress),
-        CorpusFileLayout::Plain => tsv::read_plain_text_passages(name, bytes, progress),
+        CorpusFileLayout::Plain => tsv::read_one_passage_per_line(name, bytes, progress),
         CorpusFileLayout::Wikipassageqa => {
             wikipassageqa::read_wikipassageqa_passages(name, bytes, progress)
         }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use shared::error::Error as InputError;
-use shared::probe::limits::PaperDefinitionSource;
-use shared::probe::{AxiomVariant, CandidatePoolSpec, MiningLimits, Probe};
+use shared::probe::limits::AxiomDefinitionPaper;
+use shared::probe::{AxiomVariant, CandidatePoolSpec, MiningThresholds, Probe};
 use shared::rank::LexicalRanker;
 use shared::study::preparation::MiningSettings;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
@@ -41,7 +41,7 @@ impl RankerSpec {
                     name.file_name().unwrap_or_default().to_string_lossy()
                 )
             }
-            RankerSpec::Model(spec) => models.add_default_kind_to_spec(spec),
+            RankerSpec::Model(spec) => models.add_default_use_suffix(spec),
             RankerSpec::Remote(it) => it.canonical_spec(),
         }
     }
@@ -150,7 +150,7 @@ pub(crate) struct MiningArgs {
     #[arg(long, value_name = "N")]
     per_query: Option<u32>,
     /// Random seed of the sample that --per-query draws
-    #[arg(long, default_value_t = MiningLimits::STANDARD.seed)]
+    #[arg(long, default_value_t = MiningThresholds::STANDARD.seed)]
     seed: u64,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
@@ -171,21 +171,21 @@ impl MiningArgs {
     pub(crate) fn resolve_with_preset(&self) -> Result<ResolvedMiningArgs, Error> {
         let (source, mut limits, pool) = match self.preset {
             Some(PaperMiningPreset::Rennings2019) => (
-                PaperDefinitionSource::Rennings2019,
-                MiningLimits::RENNINGS_2019,
+                AxiomDefinitionPaper::Rennings2019,
+                MiningThresholds::RENNINGS_2019,
                 "group",
             ),
             Some(PaperMiningPreset::Camara2020) => {
                 let pool = "rank:ql:mu=2500:100";
                 (
-                    PaperDefinitionSource::Camara2020,
-                    MiningLimits::CAMARA_2020,
+                    AxiomDefinitionPaper::Camara2020,
+                    MiningThresholds::CAMARA_2020,
                     pool,
                 )
             }
             None => (
-                PaperDefinitionSource::Camara2020,
-                MiningLimits::STANDARD,
+                AxiomDefinitionPaper::Camara2020,
+                MiningThresholds::STANDARD,
                 CandidatePoolSpec::DEFAULT,
             ),
         };
@@ -267,7 +267,7 @@ impl AnalyzerArgs {
         };
         let (tokenizer, first_tokens) = match (&self.tokenizer, preset) {
             (None, Some(PaperMiningPreset::Camara2020)) => {
-                let tokens = vocabulary::default_model_vocabulary()?;
+                let tokens = vocabulary::read_default_model_vocabulary()?;
                 (Tokenizer::Wordpiece(tokens), Some(CAMARA_2020_PIECES))
             }
             (given, _) => (given.clone().unwrap_or_default(), None),

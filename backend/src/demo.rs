@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use shared::collection::{Collection, beir, trec};
-use shared::late_interaction::LateInteractionMetadata;
+use shared::late_interaction::LateInteractionAnalysisMetadata;
 use shared::study::{Study, StudyDefinition};
 use tokio::sync::oneshot;
 
@@ -128,9 +128,9 @@ impl PendingDemoScores {
     /// rankers were scored.
     fn add(mut self) -> Result<usize, Error> {
         let (folder, models) = (&self.folder, &self.models);
-        let n_added = pipeline::compute_missing_scores(
+        let n_added = pipeline::compute_missing_or_outdated_scores(
             &mut self.study,
-            &folder.create_demo_folder()?,
+            &folder.ensure_demo_study_folder()?,
             folder,
             models,
         )?;
@@ -169,10 +169,10 @@ impl PendingDemoScores {
                 collection: &collection,
                 index: &index,
                 pool: &definition.pool,
-                folder: &self.folder.create_demo_folder()?,
+                folder: &self.folder.ensure_demo_study_folder()?,
                 ranker: &ranker,
                 base_model: None,
-                head: LateInteractionMetadata {
+                head: LateInteractionAnalysisMetadata {
                     name: definition.name.clone(),
                     title: definition.title.clone(),
                     collection: definition.collection.clone(),
@@ -197,7 +197,7 @@ impl PendingDemoScores {
 
 /// Writes the files of the transfer sets and returns the folder of the demo.
 fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
-    let demo = folder.create_demo_folder()?;
+    let demo = folder.ensure_demo_study_folder()?;
     let transfer = demo.join("transfer");
     let way_out = "make room, or take another data folder by `--data`";
     fs::create_dir_all(&transfer).map_err(Error::io_error_converter(&transfer, way_out))?;

@@ -114,12 +114,12 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let folder = DataFolder::open(&settings.data)?;
     let lock = folder.lock()?;
     let store = Database::open_and_migrate(&DatabaseConfig::from_environment(&folder)?).await?;
-    let lock = store.lock_jobs(lock).await?;
+    let lock = store.lock_jobs_for_process(lock).await?;
     let exposure = settings.exposure;
     let operator = operator(&store, &exposure, settings.token).await?;
     let models = settings.models;
     let (stop, stopping) = watch::channel(false);
-    let jobs = JobQueue::new(folder.clone(), store.clone(), models.clone());
+    let jobs = JobQueue::for_stored_jobs(folder.clone(), store.clone(), models.clone());
 
     let listener = listen(settings.listen).await?;
     let address = listener.local_addr().map_err(|source| Error::Listen {
@@ -137,7 +137,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         studies: StudyCache::new(folder),
         models: models.clone(),
         jobs,
-        annotation: AnnotationTaskService::new(store.clone()),
+        annotation: AnnotationTaskService::start_with_log_writer(store.clone()),
         limits: ServerLimits::new(),
         pages: StaticFiles::embedded(),
         health: health::HealthMonitor::default(),

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use shared::api::{CreateJobRequest, Job, JobScoresResponse, JobState};
+use shared::api::{CreateScoringJobRequest, JobScoresResponse, JobState, ScoringJob};
 use shared::collection::encode_hex;
 use tokio::sync::{Notify, broadcast};
 
@@ -35,7 +35,7 @@ pub(crate) struct JobQueue {
     folder: DataFolder,
     store: Database,
     models: Arc<ModelRegistry>,
-    steps: broadcast::Sender<Job>,
+    steps: broadcast::Sender<ScoringJob>,
     /// Wakes the worker when a job may be ready.
     wake: Arc<Notify>,
     speeds: Arc<Mutex<BTreeMap<String, Speed>>>,
@@ -56,7 +56,11 @@ struct Speed {
 impl JobQueue {
     /// Creates the queue for the jobs in `store`. Nothing is computed until [`run_job_worker`]
     /// runs.
-    pub(crate) fn new(folder: DataFolder, store: Database, models: Arc<ModelRegistry>) -> JobQueue {
+    pub(crate) fn for_stored_jobs(
+        folder: DataFolder,
+        store: Database,
+        models: Arc<ModelRegistry>,
+    ) -> JobQueue {
         JobQueue {
             folder,
             store,
@@ -70,7 +74,10 @@ impl JobQueue {
 
     /// Checks, plans and queues a job. Returns an error if 100 jobs are unfinished or the request
     /// is invalid.
-    pub(crate) async fn submit_job(&self, asked: CreateJobRequest) -> Result<Job, Error> {
+    pub(crate) async fn submit_job(
+        &self,
+        asked: CreateScoringJobRequest,
+    ) -> Result<ScoringJob, Error> {
         let n_unfinished = self.store.unfinished_job_ids().await?.len();
         if n_unfinished >= MAX_UNFINISHED {
             return Err(Error::ServerBusy {
@@ -105,30 +112,33 @@ impl JobQueue {
     }
 
     /// Returns all jobs with their current state and speed, newest first.
-    pub(crate) async fn list_jobs(&self) -> Result<Vec<Job>, Error> {
+    pub(crate) async fn list_jobs(&self) -> Result<Vec<ScoringJob>, Error> {
         let jobs = self.store.list_jobs().await?;
         Ok(jobs.into_iter().map(|it| self.as_it_stands(it)).collect())
     }
 
     /// Returns a job with its current state and speed.
-    pub(crate) async fn job(&self, id: &str) -> Result<Job, Error> {
+    pub(crate) async fn job(&self, id: &str) -> Result<ScoringJob, Error> {
         Ok(self.as_it_stands(self.store.job(id).await?))
     }
 
     /// Subscribes to the changes of all jobs from now on.
-    pub(crate) fn subscribe_to_changes(&self) -> broadcast::Receiver<Job> {
+    pub(crate) fn subscribe_to_changes(&self) -> broadcast::Receiver<ScoringJob> {
         self.steps.subscribe()
     }
 
     /// Cancels a job after the current batch. A finished job is left unchanged.
-    pub(crate) async fn cancel(&self, id: &str) -> Result<Job, Error> {
+    pub(crate) async fn cancel(&self, id: &str) -> Result<ScoringJob, Error> {
         self.store.cancel_job(id).await?;
         self.told(id).await
     }
 
     /// Resumes a job that was canceled or has failed. Other jobs are left unchanged.
-    pub(crate) async fn resume(&self, id: &str) -> Result<Job, Error> {
-        self.store.resume_job(id).await?;
+    pub(crate) async fn resume_canceled_or_failed_job(
+        &self,
+        id: &str,
+    ) -> Result<ScoringJob, Error> {
+        self.store.requeue_canceled_or_failed_job(id).await?;
         self.stuck
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -152,7 +162,7 @@ impl JobQueue {
             ranker: job.ranker,
             scores,
             truncated,
-            rescoring: self.store.job_stability_check(id).await?,
+            rescoring: self.store.job_score_stability_check(id).await?,
         })
     }
 
@@ -162,7 +172,7 @@ impl JobQueue {
     }
 
     /// Sends the current state of a job to all watchers and returns it.
-    async fn told(&self, id: &str) -> Result<Job, Error> {
+    async fn told(&self, id: &str) -> Result<ScoringJob, Error> {
         let job = self.job(id).await?;
         // There may be no watchers.
         let _ = self.steps.send(job.clone());
@@ -170,10 +180,10 @@ impl JobQueue {
     }
 
     /// Adds the failure or speed of a job, which the database does not have.
-    fn as_it_stands(&self, job: Job) -> Job {
+    fn as_it_stands(&self, job: ScoringJob) -> ScoringJob {
         let stuck = self.stuck.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(problem) = stuck.get(&job.id).filter(|_| !job.state.is_finished()) {
-            return Job {
+            return ScoringJob {
                 state: JobState::Failed,
                 error: Some(problem.clone()),
                 ..job
@@ -183,7 +193,7 @@ impl JobQueue {
         let speed = speeds
             .get(&job.id)
             .filter(|_| job.state == JobState::Running);
-        Job {
+        ScoringJob {
             pairs_per_s: speed.map_or(0.0, |it| it.pairs_per_s),
             tokens_per_s: speed.map_or(0.0, |it| it.tokens_per_s),
             ..job

@@ -1,7 +1,7 @@
 //! Loads neural rankers from a folder or from the Hugging Face Hub (`OWNER/NAME` or
 //! `OWNER/NAME@REVISION`) and keeps them in memory.
 //!
-//! An encoder provides a ranker for each [`neural::EmbeddingComparison`]: `all-MiniLM-L6-v2:bi` and
+//! An encoder provides a ranker for each [`neural::EmbeddingRankerKind`]: `all-MiniLM-L6-v2:bi` and
 //! `all-MiniLM-L6-v2:late`; with a masked-language-model head also `NAME:splade`. A model with a
 //! classification head provides `NAME:cross`, a ColBERT `NAME:colbert` and a T5 `NAME:monot5`. A
 //! `ranker.toml` in the folder declares what `config.json` does not say, for example an EPIC model,
@@ -28,23 +28,25 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use neural::{Device, DeviceAndPrecision, Doc2Query, ModelFiles};
+use neural::{Device, DeviceAndPrecision, Doc2Query, ModelFileContents};
 
 use crate::error::Error;
 use crate::models::files::ModelMetadataFiles;
-use crate::models::passages::PassageStrategy;
+use crate::models::passages::LongDocumentStrategy;
 use crate::models::ranker::MAX_PAIR_TOKENS;
 use crate::models::spec::{NeuralRankerKind, ParsedModelSpec, format_model_spec};
 
-pub(crate) use forward_passes::InferenceCounts;
-pub(crate) use incremental::{IncrementalScoring, ScoredDocuments, ScoringRequest, TruncatedInput};
+pub(crate) use forward_passes::SequenceAndTokenCounts;
+pub(crate) use incremental::{
+    ScoredDocuments, ScoringInputWithLimits, ScoringRequestInProgress, TruncatedInput,
+};
 pub(crate) use ranker::NeuralRanker;
 pub(crate) use score_scale::ScoreScale;
 pub(crate) use scoring::{
-    DetailedScore, EncodedQueries, PairScore, QueryDocumentPairsWithTexts, ScoreDetailLevel,
+    EncodedQueries, PairScore, PairScoreWithMatches, QueryDocumentPairsWithTexts, ScoreDetailLevel,
     TOKEN_BUDGET, TokenizedDocumentBatch,
 };
-pub(crate) use shared_encoding::score_with_shared_encodings;
+pub(crate) use shared_encoding::score_with_rankers_sharing_encodings;
 
 /// Folder of the default model, below the home folder.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";
@@ -77,14 +79,14 @@ struct ModelEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     Folder(PathBuf),
-    Hub(hub::HubRepoId),
+    Hub(hub::HubRepoIdAndRevision),
 }
 
 impl ModelRegistry {
     /// Registers model folders and hub names. If none is given, uses the variable
     /// `AXIOSCOPE_MODEL`, or else the folder into which `cargo xtask` puts the default model, if it
     /// exists. Returns an error if two models have the same name.
-    pub(crate) fn new(
+    pub(crate) fn with_models_or_default(
         named: &[String],
         computing: impl Into<DeviceAndPrecision>,
     ) -> Result<ModelRegistry, Error> {
@@ -111,14 +113,14 @@ impl ModelRegistry {
         })
     }
 
-    /// Registers models like [`ModelRegistry::new`], and those that specs name by a folder or on
+    /// Registers models like [`ModelRegistry::with_models_or_default`], and those that specs name by a folder or on
     /// the hub. A default model serves a spec of the same name.
     pub(crate) fn with_models_of_specs(
         named: &[String],
         specs: &[String],
         computing: impl Into<DeviceAndPrecision>,
     ) -> Result<ModelRegistry, Error> {
-        let mut models = ModelRegistry::new(named, computing)?;
+        let mut models = ModelRegistry::with_models_or_default(named, computing)?;
         for spec in specs {
             // What is neither a folder nor on the hub is reported when it is used.
             let Ok(added) = ModelEntry::parse(ParsedModelSpec::parse(spec).name) else {
@@ -137,7 +139,7 @@ impl ModelRegistry {
 
     /// Loads a ranker as given on the command line: a folder or hub name with or without suffixes,
     /// or the name of the default model.
-    pub(crate) fn load_command_line_ranker(
+    pub(crate) fn load_ranker_from_cli_spec(
         spec: &str,
         computing: impl Into<DeviceAndPrecision>,
     ) -> Result<Arc<NeuralRanker>, Error> {
@@ -145,11 +147,11 @@ impl ModelRegistry {
         let base = ParsedModelSpec::parse(spec).name;
         match ModelEntry::parse(base) {
             Ok(place) => {
-                let models = ModelRegistry::new(&[base.to_owned()], computing)?;
+                let models = ModelRegistry::with_models_or_default(&[base.to_owned()], computing)?;
                 models.get_or_load_ranker(&spec.replacen(base, &place.name, 1))
             }
             Err(error) => {
-                let models = ModelRegistry::new(&[], computing)?;
+                let models = ModelRegistry::with_models_or_default(&[], computing)?;
                 if models.places.is_empty() {
                     return Err(error);
                 }
@@ -172,7 +174,7 @@ impl ModelRegistry {
     /// Returns the specs of all uses of a model, without passages.
     fn specs_of(&self, place: &ModelEntry) -> Vec<String> {
         let uses = self.uses(place).iter();
-        uses.map(|&it| format_model_spec(&place.name, it, PassageStrategy::Truncate))
+        uses.map(|&it| format_model_spec(&place.name, it, LongDocumentStrategy::Truncate))
             .collect()
     }
 
@@ -181,7 +183,9 @@ impl ModelRegistry {
     fn uses(&self, place: &ModelEntry) -> &'static [NeuralRankerKind] {
         let held = || match &place.source {
             Source::Folder(_) => None,
-            Source::Hub(name) => ModelMetadataFiles::from_hub_cache(name)?.possible_ranker_kinds(),
+            Source::Hub(name) => {
+                ModelMetadataFiles::read_from_hub_cache(name)?.possible_ranker_kinds()
+            }
         };
         self.known_uses(place)
             .or_else(held)
@@ -194,7 +198,7 @@ impl ModelRegistry {
     fn known_uses(&self, place: &ModelEntry) -> Option<&'static [NeuralRankerKind]> {
         match &place.source {
             Source::Folder(folder) => {
-                ModelMetadataFiles::from_folder(folder)?.possible_ranker_kinds()
+                ModelMetadataFiles::read_from_folder(folder)?.possible_ranker_kinds()
             }
             Source::Hub(_) => {
                 let settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -231,7 +235,7 @@ impl ModelRegistry {
             false => Err(self.unknown(&format_model_spec(
                 &place.name,
                 used,
-                PassageStrategy::Truncate,
+                LongDocumentStrategy::Truncate,
             ))),
         }
     }
@@ -248,7 +252,7 @@ impl ModelRegistry {
     }
 
     /// Completes a spec with the suffix of the usual use.
-    pub(crate) fn add_default_kind_to_spec(&self, wanted: &str) -> String {
+    pub(crate) fn add_default_use_suffix(&self, wanted: &str) -> String {
         let ParsedModelSpec {
             name,
             model_use: used,
@@ -308,8 +312,10 @@ impl ModelRegistry {
         let place = self.place(wanted)?;
         let ranker = self.whole(place, used)?;
         Ok(match reading {
-            PassageStrategy::Truncate => ranker,
-            PassageStrategy::Passages(_) => Arc::new(ranker.with_passage_strategy(reading)),
+            LongDocumentStrategy::Truncate => ranker,
+            LongDocumentStrategy::Passages(_) => {
+                Arc::new(ranker.with_long_document_strategy(reading))
+            }
         })
     }
 
@@ -320,7 +326,7 @@ impl ModelRegistry {
         wanted: Option<NeuralRankerKind>,
     ) -> Result<Arc<NeuralRanker>, Error> {
         let used = || wanted.unwrap_or_else(|| self.uses(place)[0]);
-        let spec_of = |used| format_model_spec(&place.name, used, PassageStrategy::Truncate);
+        let spec_of = |used| format_model_spec(&place.name, used, LongDocumentStrategy::Truncate);
         let loaded = |spec: &str| {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.get(spec).cloned()
@@ -393,9 +399,9 @@ impl ModelEntry {
                 source: Source::Folder(folder),
             });
         }
-        match hub::HubRepoId::parse(named) {
+        match hub::HubRepoIdAndRevision::parse(named) {
             Some(name) => Ok(ModelEntry {
-                name: name.model_name(),
+                name: name.model_name_with_revision(),
                 aliases: vec![named.to_owned()],
                 source: Source::Hub(name),
             }),
@@ -436,9 +442,10 @@ impl ModelEntry {
         })?;
         tracing::info!(
             "loading {}",
-            format_model_spec(&self.name, used, PassageStrategy::Truncate)
+            format_model_spec(&self.name, used, LongDocumentStrategy::Truncate)
         );
-        let ranker = NeuralRanker::load(self, &files, used, siblings, computing)?;
+        let ranker =
+            NeuralRanker::load_from_file_contents(self, &files, used, siblings, computing)?;
         Ok(ranker.with_precision_in_fingerprint(computing.precision))
     }
 
@@ -446,9 +453,9 @@ impl ModelEntry {
     fn read<T>(
         &self,
         first: impl FnOnce(&ModelMetadataFiles) -> Result<T, Error>,
-    ) -> Result<(ModelFiles, T), Error> {
+    ) -> Result<(ModelFileContents, T), Error> {
         match &self.source {
-            Source::Folder(folder) => files::read_model_folder(folder, first),
+            Source::Folder(folder) => files::check_metadata_then_read_files(folder, first),
             Source::Hub(name) => files::read_or_download_hub_model(name, first),
         }
     }

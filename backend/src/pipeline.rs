@@ -22,7 +22,7 @@ use shared::rank::LexicalRanker;
 use shared::rank::max_score::TopKSearcher;
 use shared::study::Study;
 use shared::study::instance_list::{InstanceListOptions, InstancePage};
-use shared::study::preparation::{self, run_synchronously};
+use shared::study::preparation::{self, run_never_waiting_future};
 use shared::text::Analyzer;
 use shared::word_vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
@@ -37,13 +37,13 @@ pub(crate) use inputs::read_run_and_word_vectors;
 pub(crate) use late_interaction::{LateInteractionAnalysisInput, analyze_late_interaction};
 pub(crate) use parallel::ParallelExecutor;
 pub(crate) use score::{
-    PairScoringInput, remote_scoring_volume, score_with_model, score_with_ranker,
+    PairScoringInput, remote_scoring_volume, score_all_pairs_with_ranker, score_with_model,
     score_with_remote_ranker,
 };
 pub(crate) use study::{
-    NewStudy, StudyReplacementPolicy, compute_missing_scores, create_or_resume_study,
+    NewStudy, StudyReplacementPolicy, compute_missing_or_outdated_scores, create_or_resume_study,
     create_study_with_lexical_rankers, hash_remined_instances, load_study_if_intact,
-    mine_instances_of_definition,
+    mine_study_from_definition,
 };
 
 /// Analyzes and indexes a collection.
@@ -62,7 +62,7 @@ pub(crate) fn build_index_with_tokens(
 
 fn index_with(collection: &Collection, builder: IndexBuilder) -> Result<Index, Error> {
     let mut cores = ParallelExecutor::default();
-    run_synchronously(preparation::index_documents_in_shards(
+    run_never_waiting_future(preparation::index_documents_in_shards(
         &collection.docs,
         builder,
         &mut cores,
@@ -79,13 +79,15 @@ pub(crate) fn compute_candidate_pools(
 ) -> Result<Vec<Vec<DocNo>>, Error> {
     pool.validate_for_collection(collection)?;
     let run = match pool {
-        CandidatePoolSpec::Run { file, .. } => Some(collection_files::read_run(file, folder)?.0),
+        CandidatePoolSpec::Run { file, .. } => {
+            Some(collection_files::resolve_and_read_run(file, folder)?.0)
+        }
         CandidatePoolSpec::LexicalRanker { .. }
         | CandidatePoolSpec::Group
         | CandidatePoolSpec::Judged
         | CandidatePoolSpec::All => None,
     };
-    let pools = CandidatePoolSelector::new(pool, run.as_ref(), collection, index)?;
+    let pools = CandidatePoolSelector::from_pool_spec(pool, run.as_ref(), collection, index)?;
     let queries = (0..collection.queries.len()).into_par_iter();
     Ok(queries
         .map(|query| pools.pool_and_missing_doc_count(query).0)
@@ -106,9 +108,9 @@ pub(crate) fn prepare_glove_trainer(
     let parts: Vec<_> = (0..n_docs).step_by(part as usize).collect();
     let counted = parts
         .into_par_iter()
-        .map(|from| corpus.count_cooccurrences(from..(from + part).min(n_docs)));
+        .map(|from| corpus.count_cooccurrences_in_docs(from..(from + part).min(n_docs)));
     let counted = counted.collect();
-    Ok(GloveTrainer::new(corpus, counted))
+    Ok(GloveTrainer::from_corpus_and_cooccurrences(corpus, counted))
 }
 
 /// Returns one page of the instances of a cell. Computed on all cores.
@@ -117,18 +119,18 @@ pub(crate) fn list_instance_page(
     listing: &InstanceListOptions,
 ) -> Result<InstancePage, shared::error::Error> {
     let lister = study.instance_lister(listing)?;
-    let parts = lister.partition_queries_by_instances(rayon::current_num_threads());
+    let parts = lister.split_queries_into_balanced_parts(rayon::current_num_threads());
     let counted: Vec<_> = parts
         .into_par_iter()
-        .map(|it| lister.count_margins(it))
+        .map(|it| lister.build_margin_histogram(it))
         .collect();
-    let plan = lister.plan_second_pass(&counted);
+    let plan = lister.plan_page_selection(&counted);
     let picked = plan
         .parts
         .par_iter()
-        .map(|it| lister.select_instances(it))
+        .map(|it| lister.select_page_instances(it))
         .collect();
-    Ok(lister.build_page(&plan, picked))
+    Ok(lister.merge_selections_into_page(&plan, picked))
 }
 
 /// Returns the top `k` documents of each query.
@@ -138,7 +140,7 @@ pub(crate) fn retrieve_top_k(
     ranker: &LexicalRanker,
     k: usize,
 ) -> Run {
-    let searcher = TopKSearcher::new(index, *ranker);
+    let searcher = TopKSearcher::for_lexical_ranker(index, *ranker);
     let ranked = |query: &shared::collection::Query| {
         let hits = searcher.search(index, &index.query_term_statistics(&query.text), k);
         let rows = hits.iter().enumerate().map(|(at, hit)| RunEntry {
@@ -154,7 +156,7 @@ pub(crate) fn retrieve_top_k(
 /// Loads a study from the data folder; returns an error if there is none of this name or if its
 /// files cannot be read.
 pub(crate) fn load_study(folder: &DataFolder, name: &str) -> Result<Study, Error> {
-    files::load_study_files(folder, name)
+    files::load_and_verify_study(folder, name)
 }
 
 /// Returns the current date in UTC, as in `2026-11-20`.

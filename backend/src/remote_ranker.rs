@@ -40,7 +40,7 @@ impl RerankProtocol {
 
 /// Which scores are requested from the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RequestedScoreKind {
+pub(crate) enum RawOrServerDefaultScores {
     /// The scores of the model, before they are mapped to values from 0 to 1.
     Raw,
     /// The scores that the service returns by default.
@@ -55,8 +55,8 @@ impl RemoteRanker {
             RerankProtocol::Cohere => "Cohere",
         };
         let numbers = match self.numbers {
-            RequestedScoreKind::Raw => "raw scores",
-            RequestedScoreKind::ServerDefault => "scores as given",
+            RawOrServerDefaultScores::Raw => "raw scores",
+            RawOrServerDefaultScores::ServerDefault => "scores as given",
         };
         let model = self.model.as_deref();
         let short = model.and_then(|it| it.rsplit('/').next());
@@ -79,8 +79,8 @@ impl RemoteRanker {
     fn fingerprint(&self) -> String {
         let mut hasher = Sha256::new();
         let numbers = match self.numbers {
-            RequestedScoreKind::Raw => "raw",
-            RequestedScoreKind::ServerDefault => "as given",
+            RawOrServerDefaultScores::Raw => "raw",
+            RawOrServerDefaultScores::ServerDefault => "as given",
         };
         let model = self.model.as_deref().unwrap_or_default();
         for part in ["service", &self.url, self.protocol.name(), model, numbers] {

@@ -143,7 +143,7 @@ impl DataFolder {
     }
 
     /// Returns the folder for files of the demo study, and creates it if necessary.
-    pub(crate) fn create_demo_folder(&self) -> Result<PathBuf, Error> {
+    pub(crate) fn ensure_demo_study_folder(&self) -> Result<PathBuf, Error> {
         let path = self.root.join("demo");
         let way_out = "the data folder must be one that can be written";
         fs::create_dir_all(&path).map_err(Error::io_error_converter(&path, way_out))?;
@@ -151,7 +151,7 @@ impl DataFolder {
     }
 
     /// Returns the folder for the partial scores of remote rankers, and creates it if necessary.
-    pub(crate) fn create_remote_partial_scores_folder(&self) -> Result<PathBuf, Error> {
+    pub(crate) fn ensure_remote_partial_scores_folder(&self) -> Result<PathBuf, Error> {
         let path = self.root.join("drafts");
         let way_out = "the data folder must be one that can be written";
         fs::create_dir_all(&path).map_err(Error::io_error_converter(&path, way_out))?;
@@ -299,7 +299,7 @@ impl Database {
         let made = store.migrate(store.database.latest_schema_version()).await;
         store.close().await;
         made?;
-        sqlite::restrict_access_to_owner(&beside);
+        sqlite::restrict_sqlite_files_to_owner(&beside);
         let beside = tempfile::TempPath::try_from_path(beside);
         let beside = beside.map_err(Error::io_error_converter(file, WAY_OUT))?;
         match beside.persist_noclobber(file) {
@@ -346,7 +346,7 @@ impl Database {
             known,
         };
         let found = match at {
-            DatabaseConfig::Sqlite(_) => sqlite::read_schema_version(&self.pool).await,
+            DatabaseConfig::Sqlite(_) => sqlite::read_sqlite_user_version(&self.pool).await,
             DatabaseConfig::Postgres(_) => Ok(0),
         };
         let found = found.map_err(|it| self.failed(it))?;
@@ -366,7 +366,7 @@ impl Database {
         })?;
         match at {
             DatabaseConfig::Sqlite(_) if found < layout => {
-                let set = sqlite::write_schema_version(&self.pool, layout).await;
+                let set = sqlite::write_sqlite_user_version(&self.pool, layout).await;
                 set.map_err(|it| self.failed(it))
             }
             DatabaseConfig::Sqlite(_) | DatabaseConfig::Postgres(_) => Ok(()),
@@ -374,7 +374,10 @@ impl Database {
     }
 
     /// Locks the jobs for this process, in addition to its data folder.
-    pub(crate) async fn lock_jobs(&self, folder: DataFolderLock) -> Result<JobsLock, Error> {
+    pub(crate) async fn lock_jobs_for_process(
+        &self,
+        folder: DataFolderLock,
+    ) -> Result<JobsLock, Error> {
         let session = match &self.database {
             DatabaseConfig::Sqlite(_) => None,
             DatabaseConfig::Postgres(address) => Some(JobsAdvisoryLock::acquire(address).await?),

@@ -26,7 +26,7 @@ pub(crate) fn load_vocabulary_into_analyzer(analyzer: &mut Analyzer) -> Result<(
 }
 
 /// Returns the vocabulary of the default model.
-pub(crate) fn default_model_vocabulary() -> Result<WordpieceVocabulary, Error> {
+pub(crate) fn read_default_model_vocabulary() -> Result<WordpieceVocabulary, Error> {
     let model = models::default_model_path_or_name().map(PathBuf::from);
     match model.as_deref().and_then(Path::file_name) {
         Some(name) => read(&name.to_string_lossy()),

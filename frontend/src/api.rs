@@ -13,7 +13,9 @@ use std::sync::OnceLock;
 use leptos::prelude::LocalResource;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use shared::api::{Endpoint, ErrorResponse, GetServerInfoRequest, Method, ServerInfoResponse};
+use shared::api::{
+    Endpoint, ErrorResponse, GetServerInfoRequest, RequestMethod, ServerInfoResponse,
+};
 
 /// Why a request has no reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -44,7 +46,7 @@ pub(crate) struct OutgoingRequest {
     /// The path of its endpoint.
     pub(crate) path: String,
     /// The method of its endpoint.
-    pub(crate) method: Method,
+    pub(crate) method: RequestMethod,
     /// The request as JSON.
     pub(crate) json: String,
 }

@@ -12,7 +12,7 @@ use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
 use crate::old_addresses::present_address;
 use crate::pages::instances::ProbeInstancesPage;
 use crate::pages::studies::Studies;
-use crate::pages::study::Study;
+use crate::pages::study::StudyPage;
 use crate::pages::workbench::WorkbenchPage;
 use crate::routes::PageRoute;
 use crate::theme::PageTheme;
@@ -35,7 +35,7 @@ pub(crate) fn App() -> impl IntoView {
                         <Route path=RouteMatcher(|it| *it == PageRoute::Studies) view=Studies/>
                         <Route
                             path=RouteMatcher(|it| it.study_page_study().is_some())
-                            view=Study
+                            view=StudyPage
                         />
                         <Route
                             path=RouteMatcher(|it| matches!(it, PageRoute::Instances { .. }))
@@ -189,7 +189,7 @@ fn Header() -> impl IntoView {
             let _ = dialog.show_modal();
         }
     };
-    keyboard::on_key_press(move |key| match key {
+    keyboard::listen_for_key_presses(move |key| match key {
         "t" => {
             turn();
             KeyPressOutcome::Handled

@@ -9,7 +9,7 @@ use wasm_bindgen_futures::future_to_promise;
 use web_sys::HtmlElement;
 
 use crate::api::{self, OutgoingRequest, RequestError, transport};
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 
 #[wasm_bindgen(module = "/src/bundle_loader.js")]
 extern "C" {
@@ -101,7 +101,7 @@ pub(crate) fn LazyBundlePage(
         LoadState::Failed(error) => {
             let fetch = fetch.clone();
             let retry = Callback::new(move |()| fetch());
-            view! { <ErrorMessage error retry/> }.into_any()
+            view! { <LoadErrorMessage error retry/> }.into_any()
         }
         LoadState::Open => ().into_any(),
     };

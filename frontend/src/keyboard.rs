@@ -44,12 +44,12 @@ pub(crate) enum KeyPressOutcome {
 /// Calls `act` with the name of each key (`"j"`, `"ArrowLeft"`, `"?"`; letters in lower case) while
 /// the calling component lives. Keys are ignored with Ctrl, Alt or Meta, and, except for `Escape`,
 /// while a field has the focus.
-pub(crate) fn on_key_press(act: impl Fn(&str) -> KeyPressOutcome + 'static) {
+pub(crate) fn listen_for_key_presses(act: impl Fn(&str) -> KeyPressOutcome + 'static) {
     add_key_listener(|_| false, act);
 }
 
-/// Like [`on_key_press`], but ignores repeats while a key is held down: for actions that are saved.
-pub(crate) fn on_key_press_without_repeats(act: impl Fn(&str) -> KeyPressOutcome + 'static) {
+/// Like [`listen_for_key_presses`], but ignores repeats while a key is held down: for actions that are saved.
+pub(crate) fn listen_for_unrepeated_key_presses(act: impl Fn(&str) -> KeyPressOutcome + 'static) {
     add_key_listener(web_sys::KeyboardEvent::repeat, act);
 }
 

@@ -24,10 +24,10 @@ use crate::pages::instance::InstanceDetailsPage;
 use crate::pages::late_interaction::LateInteractionPage;
 use crate::pages::operator::OperatorPage;
 use crate::pages::playground::PlaygroundPage;
-use crate::pages::reproductions::Reproductions;
+use crate::pages::reproductions::ReproductionsPage;
 use crate::pages::review;
 use crate::pages::study::behavioral_tests::BehavioralTests;
-use crate::pages::study::human_judgments::HumanJudgments;
+use crate::pages::study::human_judgments::HumanJudgmentsSection;
 use crate::routes::PageRoute;
 
 /// A page of the lazy bundle that is being shown.
@@ -39,7 +39,7 @@ pub struct MountedLazyPage {
 impl MountedLazyPage {
     /// Sets another address: path, query string and fragment.
     pub fn set_address(&self, path: &str, search: &str, hash: &str) {
-        self.address.set_address(path, search, hash);
+        self.address.update_address_signals(path, search, hash);
     }
 }
 
@@ -56,7 +56,7 @@ pub fn mount_lazy_page(
     api::set_request_transport(|asked| Box::pin(request_through_page(asked)));
     let address = PageLocation::from_browser_address();
     let hash = address.hash.get_untracked();
-    address.set_address(path, search, &hash);
+    address.update_address_signals(path, search, &hash);
     let page = PageRoute::parse(path);
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
@@ -77,9 +77,9 @@ fn page_view(page: PageRoute) -> AnyView {
         }
         PageRoute::CompareRankers { study } => view! { <CompareRankers study/> }.into_any(),
         PageRoute::BehavioralTests { study } => view! { <BehavioralTests study/> }.into_any(),
-        PageRoute::HumanJudgments { study } => view! { <HumanJudgments study/> }.into_any(),
+        PageRoute::HumanJudgments { study } => view! { <HumanJudgmentsSection study/> }.into_any(),
         PageRoute::Instance { .. } => view! { <InstanceDetailsPage/> }.into_any(),
-        PageRoute::Reproductions { .. } => view! { <Reproductions/> }.into_any(),
+        PageRoute::Reproductions { .. } => view! { <ReproductionsPage/> }.into_any(),
         PageRoute::Playground => view! { <PlaygroundPage/> }.into_any(),
         PageRoute::Operator => view! { <OperatorPage/> }.into_any(),
         PageRoute::About => view! { <AboutPage/> }.into_any(),

@@ -27,7 +27,7 @@ impl PageLocation {
     }
 
     /// Returns the location of the page that calls this.
-    pub(crate) fn of_calling_page() -> PageLocation {
+    pub(crate) fn from_context_or_browser() -> PageLocation {
         use_context().unwrap_or_else(PageLocation::from_browser_address)
     }
 
@@ -35,11 +35,11 @@ impl PageLocation {
         let location = window().location();
         let [path, search, hash] = [location.pathname(), location.search(), location.hash()]
             .map(Result::unwrap_or_default);
-        self.set_address(&path, &search, &hash);
+        self.update_address_signals(&path, &search, &hash);
     }
 
     /// Sets another address; only the parts that differ notify their readers.
-    pub(crate) fn set_address(&self, path: &str, search: &str, hash: &str) {
+    pub(crate) fn update_address_signals(&self, path: &str, search: &str, hash: &str) {
         let of = |signal: &ArcRwSignal<String>, value: &str| {
             if signal.with_untracked(|it| it != value) {
                 signal.set(value.to_owned());
@@ -52,10 +52,10 @@ impl PageLocation {
 
     /// Reads a choice from the address of the calling page, and again whenever its query string
     /// changes.
-    pub(crate) fn signal_from_query_string<T: Send + Sync + 'static>(
+    pub(crate) fn signal_following_query_string<T: Send + Sync + 'static>(
         read: fn(&PageLocation) -> T,
     ) -> RwSignal<T> {
-        let here = PageLocation::of_calling_page();
+        let here = PageLocation::from_context_or_browser();
         let choice = RwSignal::new(read(&here));
         Effect::new(move |_| {
             here.search.track();

@@ -19,7 +19,7 @@ use shared::annotation::{AnnotationEventKey, ClientAnnotationEvent, PersonId};
 use shared::api::annotation::{SubmitEventsRequest, TaskId, TaskProgressSummary};
 
 use crate::api::{self, RequestError};
-use queue::{BatchDeliveryResult, DeliveryProblem, QueuedEvent, UnsentEventQueue};
+use queue::{BatchDeliveryResult, DeliveryProblem, UnconfirmedAnnotationEvent, UnsentEventQueue};
 use store::UnsentEventStore;
 pub(crate) use view::{OutboxSummary, RejectedEventsPanel};
 
@@ -32,9 +32,9 @@ pub(crate) struct OutboxStatus {
     /// How many events the server has stored.
     pub(crate) n_saved: usize,
     /// Events that are still to be sent.
-    pub(crate) pending: Vec<QueuedEvent>,
+    pub(crate) pending: Vec<UnconfirmedAnnotationEvent>,
     /// Events that the server rejected.
-    pub(crate) rejected: Vec<QueuedEvent>,
+    pub(crate) rejected: Vec<UnconfirmedAnnotationEvent>,
     /// Why nothing can be sent at the moment.
     pub(crate) problem: Option<DeliveryProblem>,
     /// Why the browser cannot store events, if it cannot: unsent events are then lost with the tab.
@@ -77,7 +77,7 @@ pub(crate) fn task_progress_after_last_delivery()
 }
 
 /// Opens the outbox for the person who is signed in and sends their unsent events.
-pub(crate) async fn open_outbox_for_person(person: PersonId) {
+pub(crate) async fn open_outbox_and_send_unsent(person: PersonId) {
     add_listeners();
     OUTBOX.with_borrow_mut(|it| {
         if it.person != Some(person) {
@@ -108,7 +108,7 @@ pub(crate) fn store_and_send_event(task: TaskId, event: ClientAnnotationEvent) {
     let key = event.key;
     let added = OUTBOX.with_borrow_mut(|it| {
         let person = it.person?;
-        let kept = QueuedEvent {
+        let kept = UnconfirmedAnnotationEvent {
             position: event.created_ms.saturating_mul(1_000),
             person,
             task,
@@ -127,7 +127,7 @@ pub(crate) fn store_and_send_event(task: TaskId, event: ClientAnnotationEvent) {
         {
             OUTBOX.with_borrow_mut(|it| it.forgets = Some(error.to_string()));
         }
-        OUTBOX.with_borrow_mut(|it| it.queue.mark_stored(key));
+        OUTBOX.with_borrow_mut(|it| it.queue.mark_locally_stored(key));
         flush();
     });
 }
@@ -139,7 +139,7 @@ pub(crate) fn send_unsent_events_now() {
 }
 
 /// Deletes the rejected events for good.
-pub(crate) fn delete_rejected_events() {
+pub(crate) fn discard_rejected_outbox_events() {
     let gone = OUTBOX.with_borrow_mut(|it| it.queue.remove_rejected());
     publish_status();
     leptos::task::spawn_local(delete_events(gone));
@@ -166,8 +166,10 @@ async fn load_stored_events() {
         }
         match found {
             Ok(found) => {
-                let (mine, others): (Vec<QueuedEvent>, Vec<QueuedEvent>) =
-                    found.into_iter().partition(|it| Some(it.person) == person);
+                let (mine, others): (
+                    Vec<UnconfirmedAnnotationEvent>,
+                    Vec<UnconfirmedAnnotationEvent>,
+                ) = found.into_iter().partition(|it| Some(it.person) == person);
                 it.n_others = others.len();
                 for kept in mine {
                     it.queue.add_stored_event(kept);
@@ -195,7 +197,7 @@ fn flush() {
     set_timeout(
         move || {
             let late = RequestError::Network("no answer".to_owned());
-            apply_delivery(person, |it| it.handle_failure(number, &late));
+            apply_delivery(person, |it| it.handle_batch_failure(number, &late));
         },
         REPLY_TIMEOUT,
     );
@@ -203,10 +205,10 @@ fn flush() {
         let (task, events) = (batch.task, batch.events);
         match api::send_and_parse(&SubmitEventsRequest { task, events }).await {
             Ok(sent) => {
-                apply_delivery(person, |it| Some(it.handle_reply(number, &sent)));
+                apply_delivery(person, |it| Some(it.handle_batch_reply(number, &sent)));
                 LAST_DELIVERY.with(|it| it.set(Some((task, sent.progress))));
             }
-            Err(error) => apply_delivery(person, |it| it.handle_failure(number, &error)),
+            Err(error) => apply_delivery(person, |it| it.handle_batch_failure(number, &error)),
         }
     });
 }
@@ -281,7 +283,7 @@ fn publish_status() {
             .cloned()
             .partition(|it| it.rejection.is_some());
         OutboxStatus {
-            n_saved: it.queue.n_events_saved(),
+            n_saved: it.queue.n_delivered_events(),
             pending: waiting,
             rejected: refused,
             problem: it.queue.delivery_problem().cloned(),
@@ -324,7 +326,8 @@ fn add_listeners() {
 /// now.
 fn n_unsent() -> usize {
     OUTBOX.with_borrow(|it| {
-        let is_at_risk = |kept: &&QueuedEvent| kept.rejection.is_none() || it.forgets.is_some();
+        let is_at_risk =
+            |kept: &&UnconfirmedAnnotationEvent| kept.rejection.is_none() || it.forgets.is_some();
         it.queue.unsent_events().iter().filter(is_at_risk).count()
     })
 }

@@ -9,7 +9,10 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use neural::{Colbert, Device, EncodedText, ModelFiles, QueryOrDocumentRole, TokenizedText};
+use neural::{
+    Colbert, Device, ModelFileContents, QueryOrDocumentRole, SingleOrMultiVectorEncoding,
+    TokenizedText,
+};
 use rayon::prelude::*;
 
 /// So many times each text is scored.
@@ -21,27 +24,27 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: maxsim FOLDER TEXTS".into());
     };
     let read = |name: &str| std::fs::read(Path::new(folder).join(name));
-    let files = ModelFiles {
+    let files = ModelFileContents {
         config: read("config.json")?,
         tokenizer: read("tokenizer.json")?,
         weights: read("model.safetensors")?,
         colbert_metadata: read("artifact.metadata").ok(),
         ranker_config: read("ranker.toml").ok(),
-        ..ModelFiles::default()
+        ..ModelFileContents::default()
     };
     let model = Colbert::load(&files, Device::Cpu)?;
     let texts = std::fs::read_to_string(texts)?;
     let cut = |side| texts.lines().map(move |it| (side, it));
     let first = cut(QueryOrDocumentRole::Query).take(1);
     let tokens = first.chain(cut(QueryOrDocumentRole::Document));
-    let tokens = tokens.map(|(side, it)| model.tokenize(side, it));
+    let tokens = tokens.map(|(side, it)| model.tokenize_query_or_document(side, it));
     let tokens = tokens.collect::<Result<Vec<TokenizedText>, _>>()?;
     let encoded = model.encode(&tokens.iter().collect::<Vec<_>>())?;
     let Some((query, texts)) = encoded.split_first() else {
         return Err("there is no text".into());
     };
 
-    let score = |texts: &[EncodedText]| -> Vec<f64> {
+    let score = |texts: &[SingleOrMultiVectorEncoding]| -> Vec<f64> {
         let each = texts.par_iter();
         each.map(|it| model.score(query, it)).collect()
     };

@@ -21,8 +21,9 @@ use std::time::Instant;
 
 use candle_core::{DType, Tensor};
 use neural::{
-    CrossEncoder, Device, DeviceAndPrecision, EmbeddingComparison, EmbeddingModel, FloatPrecision,
-    ModelFiles, QueryOrDocumentRole, TokenizedPair, TokenizedText,
+    CrossEncoder, Device, DeviceAndPrecision, EmbeddingRankerKind, FloatPrecision,
+    ModelFileContents, QueryDocumentTokenSequence, QueryOrDocumentRole, SingleOrMultiVectorRanker,
+    TokenizedText,
 };
 
 /// Tokens in a batch.
@@ -36,11 +37,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let max_tokens = max_tokens.parse()?;
     let computing = computing(device, precision)?;
     let read = |name: &str| std::fs::read(Path::new(folder).join(name));
-    let files = ModelFiles {
+    let files = ModelFileContents {
         config: read("config.json")?,
         tokenizer: read("tokenizer.json")?,
         weights: read("model.safetensors")?,
-        ..ModelFiles::default()
+        ..ModelFileContents::default()
     };
     let lines = std::fs::read_to_string(file)?;
     let work = match mode.as_str() {
@@ -131,15 +132,20 @@ impl Work {
 }
 
 fn encode(
-    files: &ModelFiles,
+    files: &ModelFileContents,
     lines: &str,
     max_tokens: usize,
     computing: DeviceAndPrecision,
 ) -> Result<Work, Box<dyn Error>> {
-    let model = EmbeddingModel::load(files, EmbeddingComparison::BiEncoder, max_tokens, computing)?;
+    let model = SingleOrMultiVectorRanker::load(
+        files,
+        EmbeddingRankerKind::BiEncoder,
+        max_tokens,
+        computing,
+    )?;
     let texts = lines
         .lines()
-        .map(|text| model.tokenize(QueryOrDocumentRole::Document, text))
+        .map(|text| model.tokenize_query_or_document(QueryOrDocumentRole::Document, text))
         .collect::<Result<Vec<TokenizedText>, _>>()?;
     let lengths = texts.iter().map(|text| text.ids.len()).collect();
     Ok(Work::new(lengths, move |batch| {
@@ -150,7 +156,7 @@ fn encode(
 }
 
 fn score(
-    files: &ModelFiles,
+    files: &ModelFileContents,
     lines: &str,
     max_tokens: usize,
     computing: DeviceAndPrecision,
@@ -158,15 +164,15 @@ fn score(
     let model = CrossEncoder::load(files, max_tokens, computing)?;
     let pairs = lines.lines().map(|line| {
         let (query, text): (String, String) = serde_json::from_str(line)?;
-        let query = model.tokenize(QueryOrDocumentRole::Query, &query)?;
-        let text = model.tokenize(QueryOrDocumentRole::Document, &text)?;
+        let query = model.tokenize_query_or_document(QueryOrDocumentRole::Query, &query)?;
+        let text = model.tokenize_query_or_document(QueryOrDocumentRole::Document, &text)?;
         Ok(model.join_tokenized_pair(&query, &text))
     });
-    let pairs: Vec<TokenizedPair> = pairs.collect::<Result<_, Box<dyn Error>>>()?;
+    let pairs: Vec<QueryDocumentTokenSequence> = pairs.collect::<Result<_, Box<dyn Error>>>()?;
     let lengths = pairs.iter().map(|it| it.ids.len()).collect();
     Ok(Work::new(lengths, move |batch| {
-        let batch: Vec<&TokenizedPair> = batch.iter().map(|&it| &pairs[it]).collect();
-        model.score(&batch)
+        let batch: Vec<&QueryDocumentTokenSequence> = batch.iter().map(|&it| &pairs[it]).collect();
+        model.score_pairs(&batch)
     }))
 }
 

@@ -48,7 +48,7 @@ impl LinearLayer {
         outputs: usize,
     ) -> Result<LinearLayer, Error> {
         let weight = weights.read_tensor(&format!("{name}.weight"), &[outputs, inputs])?;
-        Ok(LinearLayer::from_transposed_weight(
+        Ok(LinearLayer::from_output_major_weight(
             &weight,
             vec![0.0; outputs],
             inputs,
@@ -56,7 +56,7 @@ impl LinearLayer {
     }
 
     /// Creates a layer from a weight as in the file, `[outputs, inputs]`.
-    pub(crate) fn from_transposed_weight(
+    pub(crate) fn from_output_major_weight(
         weight: &[f32],
         bias: Vec<f32>,
         inputs: usize,
@@ -324,7 +324,7 @@ struct DeviceLayer {
 
 impl CandleBert {
     /// Copies the parameters to `device`, rounded to `dtype`.
-    pub(crate) fn load(
+    pub(crate) fn from_parameters(
         parameters: BertParameters,
         device: &Device,
         dtype: DType,

@@ -95,7 +95,7 @@ pub(crate) fn forward_in_parallel_shares(
     run: impl Fn(&[EncoderInput<'_>], Parallelism, &mut [f32]) + Sync,
 ) -> Vec<f32> {
     let n_tokens: usize = texts.iter().map(|text| text.ids.len()).sum();
-    let (shares, parallelism) = plan_parallel_shares(texts);
+    let (shares, parallelism) = split_texts_among_threads(texts);
     let mut hidden = vec![0.0; n_tokens * h];
     let mut rest = hidden.as_mut_slice();
     let mut tasks = Vec::with_capacity(shares.len());
@@ -151,7 +151,7 @@ pub(crate) fn apply_dense_gelu_norm(x: &[f32], dense: &LinearLayer, norm: &Layer
 
 /// Returns for each of the `v` rows of `words` its greatest product with a row of `x`, both of
 /// width `h`. It processes some words at a time, on one thread.
-pub(crate) fn max_product_per_word(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
+pub(crate) fn max_product_per_vocabulary_row(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
     const AT_ONCE: usize = 2_048;
     let t = x.len() / h;
     let mut most = Vec::with_capacity(words.len() / h);
@@ -182,7 +182,7 @@ pub(crate) fn max_product_per_word(x: &[f32], words: &[f32], h: usize) -> Vec<f3
 
 /// Splits the texts into runs for the threads to process, and returns how many threads each product
 /// may use.
-pub(crate) fn plan_parallel_shares<'a, 'b>(
+pub(crate) fn split_texts_among_threads<'a, 'b>(
     texts: &'a [EncoderInput<'b>],
 ) -> (Vec<&'a [EncoderInput<'b>]>, Parallelism) {
     let n_tokens: usize = texts.iter().map(|text| text.ids.len()).sum();

@@ -20,13 +20,13 @@ use crate::bert::LinearLayer;
 use crate::bert_cpu;
 use crate::config::{EncoderConfig, check_max_tokens};
 use crate::device::DeviceAndPrecision;
-use crate::embedding::{self, EncodedText, TokenPairCosines};
+use crate::embedding::{self, SingleOrMultiVectorEncoding, TokenPairCosines};
 use crate::encoder::TransformerEncoder;
 use crate::error::Error;
-use crate::model_files::ModelFiles;
+use crate::model_files::ModelFileContents;
 use crate::ranker_config::{
     ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialTokenKind,
-    PunctuationPolicy, RankerArchitecture, RankerConfig,
+    NeuralRankerConfig, PunctuationPolicy, RankerArchitecture,
 };
 use crate::tokenization::{
     EncoderInput, InputTokenizer, QueryOrDocumentRole, TokenLimits, TokenizedText,
@@ -54,11 +54,11 @@ impl Colbert {
     /// Reads and checks the files and loads the encoder on the device of `computing`. The maximum
     /// numbers of tokens come from the files or the presets: 32 for a query, 180 for a document.
     pub fn load(
-        files: &ModelFiles,
+        files: &ModelFileContents,
         computing: impl Into<DeviceAndPrecision>,
     ) -> Result<Colbert, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        let declared = files.ranker_config_for_architecture(RankerArchitecture::Colbert)?;
+        let declared = files.ranker_config_if_architecture_matches(RankerArchitecture::Colbert)?;
         let preset = declared.colbert.as_ref().and_then(|it| it.preset);
         let artifact = match preset {
             None => files
@@ -70,7 +70,7 @@ impl Colbert {
         };
         let plan = ColbertPlan::of(&declared, artifact.as_ref(), config.max_tokens());
         if config.modern.is_some() && plan.augmentation == ColbertQueryAugmentation::Unattended {
-            return Err(Error::RankerConfig {
+            return Err(Error::NeuralRankerConfig {
                 reason:
                     "`augmentation` in ranker.toml has to be attended or none: each token of a \
                          ModernBERT is looked at"
@@ -94,8 +94,9 @@ impl Colbert {
             PunctuationPolicy::Kept => Vec::new(),
             PunctuationPolicy::Skipped => punctuation(&cutter)?,
         };
-        let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
-        let bare = weights.with_full_tensor_names();
+        let weights =
+            ModelWeights::from_safetensors_bytes(&files.weights, config.family.tensor_prefix())?;
+        let bare = weights.without_tensor_prefix();
         let (h, name) = (config.hidden_size, "linear.weight");
         let rows = bare.n_tensor_rows(name, h)?;
         if let Some(dim) = artifact.and_then(|it| it.dim)
@@ -110,13 +111,17 @@ impl Colbert {
             cutter,
             encoder: TransformerEncoder::load(&weights, config, most, computing)?,
             punctuation,
-            linear: LinearLayer::from_transposed_weight(&weight, vec![0.0; rows], h),
+            linear: LinearLayer::from_output_major_weight(&weight, vec![0.0; rows], h),
             fingerprint: files.fingerprint_for_use("colbert", most),
         })
     }
 
     /// Returns the tokens of a query or of a document, with special tokens.
-    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
+    pub fn tokenize_query_or_document(
+        &self,
+        side: QueryOrDocumentRole,
+        text: &str,
+    ) -> Result<TokenizedText, Error> {
         let (cls, sep) = self.cutter.cls_and_sep_ids();
         let marker = self.setting.marker(side);
         let bound = self.setting.bounds.for_role(side);
@@ -140,7 +145,10 @@ impl Colbert {
     }
 
     /// Runs one forward pass over queries and documents, which may be mixed.
-    pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<EncodedText>, Error> {
+    pub fn encode(
+        &self,
+        batch: &[&TokenizedText],
+    ) -> Result<Vec<SingleOrMultiVectorEncoding>, Error> {
         let inputs = batch.iter().map(|it| self.input(it));
         let inputs: Vec<EncoderInput<'_>> = inputs.collect::<Result<_, _>>()?;
         let states = self.encoder.forward(&inputs)?;
@@ -151,12 +159,20 @@ impl Colbert {
 
     /// Returns the sum over the query's vectors of the best cosine with one of the document's;
     /// always finite. If no token of the document is compared, each best cosine is -1, the minimum.
-    pub fn score(&self, query: &EncodedText, text: &EncodedText) -> f64 {
+    pub fn score(
+        &self,
+        query: &SingleOrMultiVectorEncoding,
+        text: &SingleOrMultiVectorEncoding,
+    ) -> f64 {
         embedding::max_sim_score(query, text)
     }
 
     /// Returns the cosines behind the score. Special tokens have an empty span.
-    pub fn token_pair_cosines(&self, query: &EncodedText, text: &EncodedText) -> TokenPairCosines {
+    pub fn token_pair_cosines(
+        &self,
+        query: &SingleOrMultiVectorEncoding,
+        text: &SingleOrMultiVectorEncoding,
+    ) -> TokenPairCosines {
         embedding::token_pair_cosines(&self.cutter, query, text)
     }
 
@@ -220,7 +236,11 @@ impl Colbert {
     }
 
     /// Computes the vectors that are compared from hidden states `[t, h]`.
-    fn vectors(&self, hidden: &[f32], text: &TokenizedText) -> Result<EncodedText, Error> {
+    fn vectors(
+        &self,
+        hidden: &[f32],
+        text: &TokenizedText,
+    ) -> Result<SingleOrMultiVectorEncoding, Error> {
         let InputLayout { first, sep } = self.layout(text)?;
         let width = self.vector_dimension();
         let all = bert_cpu::multiply_rows_by_weights(hidden, &self.linear); // [t, w]
@@ -248,7 +268,7 @@ impl Colbert {
                 tokens.push((id, span));
             }
         }
-        EncodedText::from_unnormalized_token_vectors(numbers, width, tokens)
+        SingleOrMultiVectorEncoding::from_unnormalized_token_vectors(numbers, width, tokens)
     }
 }
 
@@ -271,7 +291,7 @@ struct ColbertPlan {
 
 impl ColbertPlan {
     /// Creates the plan; `artifact` is used only without a preset.
-    fn of(declared: &RankerConfig, artifact: Option<&Artifact>, most: usize) -> ColbertPlan {
+    fn of(declared: &NeuralRankerConfig, artifact: Option<&Artifact>, most: usize) -> ColbertPlan {
         let choices = declared.colbert.clone().unwrap_or_default();
         let mut plan =
             ColbertPlan::preset(choices.preset.unwrap_or(ColbertPreset::Khattab2020), most);

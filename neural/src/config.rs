@@ -9,7 +9,7 @@ mod modern_bert;
 
 use serde::Deserialize;
 
-pub(crate) use modern_bert::{AttentionWindow, ClassifierPooling, ModernBertConfig};
+pub(crate) use modern_bert::{AttentionWindow, ClassifierPooling, ModernBertSpecificConfig};
 
 use crate::error::{Error, unsupported_value};
 
@@ -35,7 +35,7 @@ pub(crate) enum EncoderFamily {
     Electra,
     /// DistilBERT: Sanh et al. (2019).
     DistilBert,
-    /// ModernBERT: Warner et al. (2024); [`ModernBertConfig`] has its own settings.
+    /// ModernBERT: Warner et al. (2024); [`ModernBertSpecificConfig`] has its own settings.
     ModernBert,
 }
 
@@ -115,7 +115,7 @@ pub(crate) struct EncoderConfig {
     /// Whether a masked language modeling head uses the token embeddings as output weights.
     pub(crate) ties_embeddings: bool,
     /// The settings that only ModernBERT has.
-    pub(crate) modern: Option<ModernBertConfig>,
+    pub(crate) modern: Option<ModernBertSpecificConfig>,
 }
 
 /// The fields of the file, by the names of all families.
@@ -181,7 +181,11 @@ impl EncoderConfig {
         let modern = match family {
             EncoderFamily::ModernBert => {
                 let d = fields.hidden_size / fields.num_attention_heads;
-                Some(ModernBertConfig::parse(json, fields.num_hidden_layers, d)?)
+                Some(ModernBertSpecificConfig::parse(
+                    json,
+                    fields.num_hidden_layers,
+                    d,
+                )?)
             }
             _ => None,
         };

@@ -6,10 +6,11 @@ use crate::config::{ClassifierPooling, EncoderConfig, EncoderFamily, check_max_t
 use crate::device::DeviceAndPrecision;
 use crate::encoder::TransformerEncoder;
 use crate::error::Error;
-use crate::model_files::ModelFiles;
+use crate::model_files::ModelFileContents;
 use crate::ranker_config::RankerArchitecture;
 use crate::tokenization::{
-    EncoderInput, InputTokenizer, QueryOrDocumentRole, TokenLimits, TokenizedPair, TokenizedText,
+    EncoderInput, InputTokenizer, QueryDocumentTokenSequence, QueryOrDocumentRole, TokenLimits,
+    TokenizedText,
 };
 use crate::weights::ModelWeights;
 
@@ -32,7 +33,7 @@ impl CrossEncoder {
     /// Reads and checks the files and loads the weights on the device. Query and document together
     /// have at most `max_tokens` tokens, including special ones.
     pub fn load(
-        files: &ModelFiles,
+        files: &ModelFileContents,
         max_tokens: usize,
         device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
@@ -48,12 +49,13 @@ impl CrossEncoder {
             });
         }
         let sides = files
-            .ranker_config_for_architecture(RankerArchitecture::CrossEncoder)?
+            .ranker_config_if_architecture_matches(RankerArchitecture::CrossEncoder)?
             .token_limits_and_prompts(max_tokens, &config)?;
         let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?;
-        let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
+        let weights =
+            ModelWeights::from_safetensors_bytes(&files.weights, config.family.tensor_prefix())?;
         let head = Head::load(&weights, &config)?;
-        let cutter = cutter.with_pair_separators(config.family.n_pair_separators());
+        let cutter = cutter.with_pair_separator_count(config.family.n_pair_separators());
         let cutter = cutter.with_limits_and_prompts(sides.bounds, sides.prompts)?;
         // In a pair that is too long, each side is cut to at least this.
         cutter.check_prompts_fit(TokenLimits::uniform(
@@ -68,8 +70,12 @@ impl CrossEncoder {
     }
 
     /// Returns the tokens of a query or of a document.
-    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
-        self.cutter.tokenize(side, text)
+    pub fn tokenize_query_or_document(
+        &self,
+        side: QueryOrDocumentRole,
+        text: &str,
+    ) -> Result<TokenizedText, Error> {
+        self.cutter.tokenize_query_or_document(side, text)
     }
 
     /// Joins both; if they are too long, the longer one is truncated first.
@@ -77,13 +83,13 @@ impl CrossEncoder {
         &self,
         query: &TokenizedText,
         text: &TokenizedText,
-    ) -> TokenizedPair {
+    ) -> QueryDocumentTokenSequence {
         self.cutter.join_tokenized_pair(query, text)
     }
 
     /// Returns the score of each pair, higher is better; always finite. With one label it is the
     /// logit, with two the log-softmax of the second, as in monoBERT.
-    pub fn score(&self, batch: &[&TokenizedPair]) -> Result<Vec<f64>, Error> {
+    pub fn score_pairs(&self, batch: &[&QueryDocumentTokenSequence]) -> Result<Vec<f64>, Error> {
         let inputs: Vec<EncoderInput<'_>> = batch
             .iter()
             .map(|it| EncoderInput {
@@ -110,7 +116,7 @@ impl CrossEncoder {
     /// layer or head, and for ModernBERT or on a GPU, where the weights are not stored.
     pub fn layer_attention_weights(
         &self,
-        pair: &TokenizedPair,
+        pair: &QueryDocumentTokenSequence,
         layer: usize,
         head: Option<usize>,
     ) -> Result<Option<Vec<f32>>, Error> {
@@ -171,7 +177,7 @@ struct Head {
 impl Head {
     fn load(weights: &ModelWeights<'_>, config: &EncoderConfig) -> Result<Head, Error> {
         let (h, labels) = (config.hidden_size, config.n_labels);
-        let bare = weights.with_full_tensor_names();
+        let bare = weights.without_tensor_prefix();
         let of_head = |name: &str, outputs| LinearLayer::load(&bare, name, h, outputs);
         let gelu = |it: f64| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2));
         let (mut pooling, mut norm) = (ClassifierPooling::Cls, None);
@@ -239,14 +245,14 @@ impl Head {
         }
         match self.out.apply(&pooled)[..] {
             [logit] => logit,
-            [not, relevant] => log_softmax_of_first(relevant, not),
+            [not, relevant] => log_softmax_of_first_logit(relevant, not),
             _ => f64::NAN,
         }
     }
 }
 
 /// Returns the log-softmax of the first of two logits; at most 0.
-pub(crate) fn log_softmax_of_first(of: f64, other: f64) -> f64 {
+pub(crate) fn log_softmax_of_first_logit(of: f64, other: f64) -> f64 {
     let most = of.max(other);
     of - most - libm::log(libm::exp(of - most) + libm::exp(other - most))
 }

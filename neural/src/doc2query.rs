@@ -14,8 +14,8 @@ use sha2::{Digest, Sha256};
 
 use crate::device::DeviceAndPrecision;
 use crate::error::Error;
-use crate::model_files::ModelFiles;
-use crate::ranker_config::RankerConfig;
+use crate::model_files::ModelFileContents;
+use crate::ranker_config::NeuralRankerConfig;
 use crate::t5::{self, CrossAttentionCache, DecodingState, T5, T5Config, T5Tokenizer};
 use crate::tokenization::{EncoderInput, QueryOrDocumentRole};
 
@@ -56,7 +56,7 @@ impl QueryGenerationConfig {
 
 /// A query that the model generated for a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodedGeneratedQuery {
+pub struct GeneratedQueryWithTokens {
     /// The token ids; the last is the end token unless the query was cut off.
     pub ids: Vec<u32>,
     /// The text without special tokens; may be empty.
@@ -67,7 +67,7 @@ pub struct DecodedGeneratedQuery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedQueries {
     /// The queries, in order.
-    pub queries: Vec<DecodedGeneratedQuery>,
+    pub queries: Vec<GeneratedQueryWithTokens>,
     /// Whether the end of the document was left out because of the maximum number of tokens.
     pub truncated: bool,
 }
@@ -84,14 +84,14 @@ impl Doc2Query {
     /// Reads and checks the files. At most `max_tokens` tokens of a document are read, including
     /// the end token. Computes on the CPU only.
     pub fn load(
-        files: &ModelFiles,
+        files: &ModelFileContents,
         max_tokens: usize,
         device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
         let config = T5Config::parse(&files.config)?;
-        if files.ranker_config()? != RankerConfig::default() {
+        if files.ranker_config()? != NeuralRankerConfig::default() {
             let reason = "nothing can be set of a T5 that writes queries; take the lines out";
-            return Err(Error::RankerConfig {
+            return Err(Error::NeuralRankerConfig {
                 reason: reason.to_owned(),
             });
         }
@@ -146,7 +146,7 @@ impl Doc2Query {
         }
         let queries = queries.into_iter().map(|ids| {
             let text = self.words.decode(&ids)?.trim().to_owned();
-            Ok(DecodedGeneratedQuery { ids, text })
+            Ok(GeneratedQueryWithTokens { ids, text })
         });
         Ok(GeneratedQueries {
             queries: queries.collect::<Result<_, Error>>()?,
@@ -165,7 +165,7 @@ impl Doc2Query {
         let decoder = self.model.create_decoder(max_new);
         let mut written = vec![Vec::new(); numbers.len()];
         let mut lines: Vec<(usize, DecodingState)> = (0..numbers.len())
-            .map(|at| (at, decoder.start_sequence()))
+            .map(|at| (at, decoder.initial_decoding_state()))
             .collect();
         for step in 0..max_new {
             let mut open: Vec<&mut DecodingState> = lines.iter_mut().map(|it| &mut it.1).collect();

@@ -12,7 +12,7 @@ use crate::tokenization::{InputTokenizer, TokenizedText};
 /// How two encoded texts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum EmbeddingComparison {
+pub enum EmbeddingRankerKind {
     /// One vector per text, from all its tokens by [`TokenPooling`], including `[CLS]` and `[SEP]`
     /// (Reimers and Gurevych, EMNLP 2019). The score is the cosine, from -1 to 1, or the inner
     /// product if the model's files say so.
@@ -27,11 +27,11 @@ pub enum EmbeddingComparison {
     LateInteraction,
 }
 
-impl EmbeddingComparison {
+impl EmbeddingRankerKind {
     /// Lists all embedding kinds: the bi-encoder and late interaction.
-    pub const ALL: &[EmbeddingComparison] = &[
-        EmbeddingComparison::BiEncoder,
-        EmbeddingComparison::LateInteraction,
+    pub const ALL: &[EmbeddingRankerKind] = &[
+        EmbeddingRankerKind::BiEncoder,
+        EmbeddingRankerKind::LateInteraction,
     ];
 }
 
@@ -49,7 +49,7 @@ pub enum TokenPooling {
 
 impl TokenPooling {
     /// Reads `1_Pooling/config.json` of a sentence-transformers folder.
-    pub fn parse(json: &[u8]) -> Result<TokenPooling, Error> {
+    pub fn from_pooling_config_json(json: &[u8]) -> Result<TokenPooling, Error> {
         let unknown = |found: String| Error::Pooling { found };
         let config: serde_json::Map<String, serde_json::Value> =
             serde_json::from_slice(json).map_err(|it| unknown(it.to_string()))?;
@@ -105,7 +105,7 @@ impl TokenPooling {
 
 /// The vectors of an encoded text: one for a bi-encoder, one per token for late interaction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EncodedText {
+pub struct SingleOrMultiVectorEncoding {
     /// `[n, h]`, row-major; `n` is 1 for a bi-encoder.
     numbers: Vec<f32>,
     width: usize,
@@ -113,7 +113,7 @@ pub struct EncodedText {
     tokens: Vec<(u32, (u32, u32))>,
 }
 
-impl EncodedText {
+impl SingleOrMultiVectorEncoding {
     /// Returns the vectors. They have unit length, except for a bi-encoder that uses the inner
     /// product; vectors of zeros stay zero.
     pub fn vectors(&self) -> impl ExactSizeIterator<Item = &[f32]> {
@@ -122,28 +122,28 @@ impl EncodedText {
 
     /// Creates an encoded text from the hidden states of all tokens, `[tokens, h]`.
     pub(crate) fn from_hidden_states(
-        matching: EmbeddingComparison,
+        matching: EmbeddingRankerKind,
         sentence: &BiEncoderHead,
         hidden: &[f32],
         text: &TokenizedText,
-    ) -> Result<EncodedText, Error> {
+    ) -> Result<SingleOrMultiVectorEncoding, Error> {
         let width = hidden.len() / text.ids.len();
         match matching {
-            EmbeddingComparison::BiEncoder => {
+            EmbeddingRankerKind::BiEncoder => {
                 let numbers =
                     sentence.apply_steps_after_pooling(sentence.pooling.pool(hidden, width));
                 let width = numbers.len();
-                let encoded = EncodedText {
+                let encoded = SingleOrMultiVectorEncoding {
                     numbers,
                     width,
                     tokens: Vec::new(),
                 };
                 encoded.normed(sentence.similarity)
             }
-            EmbeddingComparison::LateInteraction => {
+            EmbeddingRankerKind::LateInteraction => {
                 let inner = 1..text.ids.len() - 1;
                 let ids = text.ids[inner.clone()].iter().copied();
-                let encoded = EncodedText {
+                let encoded = SingleOrMultiVectorEncoding {
                     numbers: hidden[inner.start * width..inner.end * width].to_vec(),
                     width,
                     tokens: ids.zip(text.spans.iter().copied()).collect(),
@@ -158,8 +158,8 @@ impl EncodedText {
         numbers: Vec<f32>,
         width: usize,
         tokens: Vec<(u32, (u32, u32))>,
-    ) -> Result<EncodedText, Error> {
-        let encoded = EncodedText {
+    ) -> Result<SingleOrMultiVectorEncoding, Error> {
+        let encoded = SingleOrMultiVectorEncoding {
             numbers,
             width,
             tokens,
@@ -169,7 +169,10 @@ impl EncodedText {
 
     /// Normalizes the vectors to unit length if the similarity is the cosine; returns an error if
     /// one is not finite.
-    fn normed(mut self, similarity: VectorSimilarity) -> Result<EncodedText, Error> {
+    fn normed(
+        mut self,
+        similarity: VectorSimilarity,
+    ) -> Result<SingleOrMultiVectorEncoding, Error> {
         for vector in self.numbers.chunks_exact_mut(self.width) {
             let norm = dot(vector, vector).sqrt();
             if !norm.is_finite() {
@@ -196,15 +199,18 @@ impl EncodedText {
     }
 
     /// Returns for each vector of this query its greatest cosine with one of the document, from -1
-    /// to 1, and the index of that vector, the first of several. [`crate::EmbeddingModel::score`]
+    /// to 1, and the index of that vector, the first of several. [`crate::SingleOrMultiVectorRanker::score`]
     /// sums these cosines. `None` for a document without tokens.
-    pub fn best_cosines_with_indices(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
+    pub fn best_cosines_with_indices(
+        &self,
+        text: &SingleOrMultiVectorEncoding,
+    ) -> Vec<Option<(f32, usize)>> {
         let best = self.products(text).row_maxima_with_indices().into_iter();
         best.map(|it| it.map(|(most, at)| (most.max(MIN_COSINE), at)))
             .collect()
     }
 
-    fn products(&self, text: &EncodedText) -> InnerProductMatrix {
+    fn products(&self, text: &SingleOrMultiVectorEncoding) -> InnerProductMatrix {
         InnerProductMatrix::compute(&self.numbers, &text.numbers, self.width)
     }
 
@@ -243,25 +249,28 @@ pub struct TokenPairCosines {
 }
 
 /// Returns the score of two texts encoded with the same `matching`.
-pub(crate) fn score_encoded_texts(
-    matching: EmbeddingComparison,
+pub(crate) fn score_encoded_pair(
+    matching: EmbeddingRankerKind,
     similarity: VectorSimilarity,
-    query: &EncodedText,
-    text: &EncodedText,
+    query: &SingleOrMultiVectorEncoding,
+    text: &SingleOrMultiVectorEncoding,
 ) -> f64 {
     match (matching, similarity) {
-        (EmbeddingComparison::BiEncoder, VectorSimilarity::Cosine) => {
+        (EmbeddingRankerKind::BiEncoder, VectorSimilarity::Cosine) => {
             cosine(&query.numbers, &text.numbers)
         }
-        (EmbeddingComparison::BiEncoder, VectorSimilarity::Dot) => {
+        (EmbeddingRankerKind::BiEncoder, VectorSimilarity::Dot) => {
             dot(&query.numbers, &text.numbers)
         }
-        (EmbeddingComparison::LateInteraction, _) => max_sim_score(query, text),
+        (EmbeddingRankerKind::LateInteraction, _) => max_sim_score(query, text),
     }
 }
 
 /// Returns the sum over the query's vectors of the best cosine with one of the document's.
-pub(crate) fn max_sim_score(query: &EncodedText, text: &EncodedText) -> f64 {
+pub(crate) fn max_sim_score(
+    query: &SingleOrMultiVectorEncoding,
+    text: &SingleOrMultiVectorEncoding,
+) -> f64 {
     let most = query.products(text).row_maxima_with_floor(MIN_COSINE);
     most.into_iter().map(f64::from).sum()
 }
@@ -269,8 +278,8 @@ pub(crate) fn max_sim_score(query: &EncodedText, text: &EncodedText) -> f64 {
 /// Returns the cosines behind that sum.
 pub(crate) fn token_pair_cosines(
     cutter: &InputTokenizer,
-    query: &EncodedText,
-    text: &EncodedText,
+    query: &SingleOrMultiVectorEncoding,
+    text: &SingleOrMultiVectorEncoding,
 ) -> TokenPairCosines {
     let products = query.products(text);
     let row = |at: usize| {

@@ -6,83 +6,95 @@ use crate::colbert::Colbert;
 use crate::config::{EncoderConfig, check_max_tokens};
 use crate::cross_encoder::CrossEncoder;
 use crate::device::DeviceAndPrecision;
-use crate::embedding::{self, EmbeddingComparison, EncodedText, TokenPairCosines, TokenPooling};
+use crate::embedding::{
+    self, EmbeddingRankerKind, SingleOrMultiVectorEncoding, TokenPairCosines, TokenPooling,
+};
 use crate::encoder::TransformerEncoder;
 use crate::error::Error;
-use crate::model_files::ModelFiles;
-use crate::ranker_config::{RankerArchitecture, RankerConfig, TokenLimitsAndPrompts};
+use crate::model_files::ModelFileContents;
+use crate::ranker_config::{NeuralRankerConfig, RankerArchitecture, TokenLimitsAndPrompts};
 use crate::sentence_transformers::{BiEncoderHead, VectorSimilarity};
 use crate::tokenization::{InputTokenizer, QueryOrDocumentRole, TokenizedText};
 use crate::weights::ModelWeights;
 
 /// A bi-encoder or late-interaction ranker on a device. It can be shared by many threads and
 /// returns the same numbers to each.
-pub struct EmbeddingModel {
+pub struct SingleOrMultiVectorRanker {
     cutter: InputTokenizer,
     encoder: Arc<TransformerEncoder>,
-    matching: EmbeddingComparison,
+    matching: EmbeddingRankerKind,
     sentence: BiEncoderHead,
     fingerprint: String,
 }
 
-impl EmbeddingModel {
+impl SingleOrMultiVectorRanker {
     /// Reads and checks the files and loads the weights on the device of `computing`. A text has at
     /// most `max_tokens` tokens, including `[CLS]` and `[SEP]`.
     pub fn load(
-        files: &ModelFiles,
-        matching: EmbeddingComparison,
+        files: &ModelFileContents,
+        matching: EmbeddingRankerKind,
         max_tokens: usize,
         computing: impl Into<DeviceAndPrecision>,
-    ) -> Result<EmbeddingModel, Error> {
-        let parts = EmbeddingModelParts::read(files, matching, max_tokens)?;
-        let weights = ModelWeights::open(&files.weights, parts.config.family.tensor_prefix())?;
+    ) -> Result<SingleOrMultiVectorRanker, Error> {
+        let parts = SingleOrMultiVectorRankerParts::read(files, matching, max_tokens)?;
+        let weights = ModelWeights::from_safetensors_bytes(
+            &files.weights,
+            parts.config.family.tensor_prefix(),
+        )?;
         let bound = parts.sides.bounds.larger_limit();
         let encoder = TransformerEncoder::load(&weights, parts.config.clone(), bound, computing)?;
         parts.around(Arc::new(encoder))
     }
 
     /// Returns a ranker on the same files with another kind of comparison. Both share one encoder,
-    /// so [`EmbeddingModel::encode_for_models`] needs only one forward pass. `None` if this model
+    /// so [`SingleOrMultiVectorRanker::encode_for_models`] needs only one forward pass. `None` if this model
     /// was loaded from other files or with another maximum number of tokens.
-    pub fn with_comparison(
+    pub fn for_kind_sharing_encoder(
         &self,
-        files: &ModelFiles,
-        matching: EmbeddingComparison,
+        files: &ModelFileContents,
+        matching: EmbeddingRankerKind,
         max_tokens: usize,
-    ) -> Result<Option<EmbeddingModel>, Error> {
+    ) -> Result<Option<SingleOrMultiVectorRanker>, Error> {
         if files.fingerprint_for_use(name(self.matching), max_tokens) != self.fingerprint {
             return Ok(None);
         }
-        let parts = EmbeddingModelParts::read(files, matching, max_tokens)?;
+        let parts = SingleOrMultiVectorRankerParts::read(files, matching, max_tokens)?;
         parts.around(self.encoder.clone()).map(Some)
     }
 
     /// Whether another model tokenizes every text in the same way and shares the encoder.
-    pub fn encodes_identically_to(&self, other: &EmbeddingModel) -> bool {
+    pub fn encodes_identically_to(&self, other: &SingleOrMultiVectorRanker) -> bool {
         Arc::ptr_eq(&self.encoder, &other.encoder) && self.cutter.tokenizes_like(&other.cutter)
     }
 
     /// Returns the tokens of `text`, and whether it was truncated.
-    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
-        self.cutter.tokenize(side, text)
+    pub fn tokenize_query_or_document(
+        &self,
+        side: QueryOrDocumentRole,
+        text: &str,
+    ) -> Result<TokenizedText, Error> {
+        self.cutter.tokenize_query_or_document(side, text)
     }
 
     /// Encodes all texts of the batch in one forward pass. The result depends on the other texts
     /// only by rounding (1e-6), and is the same when the same batch is encoded again with as many
     /// threads.
-    pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<EncodedText>, Error> {
+    pub fn encode(
+        &self,
+        batch: &[&TokenizedText],
+    ) -> Result<Vec<SingleOrMultiVectorEncoding>, Error> {
         let mut each = self.encode_for_models(&[self], batch)?;
         Ok(each.pop().unwrap_or_default())
     }
 
-    /// Encodes like [`EmbeddingModel::encode`] for several models with the same encoding
-    /// ([`EmbeddingModel::encodes_identically_to`]) in one forward pass. Each result has the same
+    /// Encodes like [`SingleOrMultiVectorRanker::encode`] for several models with the same encoding
+    /// ([`SingleOrMultiVectorRanker::encodes_identically_to`]) in one forward pass. Each result has the same
     /// bits as that of the model alone.
     pub fn encode_for_models(
         &self,
-        models: &[&EmbeddingModel],
+        models: &[&SingleOrMultiVectorRanker],
         batch: &[&TokenizedText],
-    ) -> Result<Vec<Vec<EncodedText>>, Error> {
+    ) -> Result<Vec<Vec<SingleOrMultiVectorEncoding>>, Error> {
         let foreign = |reason: String| Err(Error::InvalidTokens { reason });
         if !models.iter().all(|it| it.encodes_identically_to(self)) {
             return foreign("made for another encoder".to_owned());
@@ -96,10 +108,15 @@ impl EmbeddingModel {
         }
         let states = self.encoder.forward_texts(batch)?;
         let states = states.split_by_input();
-        let of = |model: &&EmbeddingModel| {
+        let of = |model: &&SingleOrMultiVectorRanker| {
             let each = states.iter().zip(batch);
             each.map(|(own, text)| {
-                EncodedText::from_hidden_states(model.matching, &model.sentence, own, text)
+                SingleOrMultiVectorEncoding::from_hidden_states(
+                    model.matching,
+                    &model.sentence,
+                    own,
+                    text,
+                )
             })
             .collect()
         };
@@ -112,26 +129,30 @@ impl EmbeddingModel {
     /// A bi-encoder also has a vector for an empty document. In late interaction, an empty document
     /// has no tokens and scores -1, the minimum cosine, for each query token: no document scores
     /// lower. An empty query scores 0 with every document.
-    pub fn score(&self, query: &EncodedText, text: &EncodedText) -> f64 {
-        embedding::score_encoded_texts(self.matching, self.sentence.similarity, query, text)
+    pub fn score(
+        &self,
+        query: &SingleOrMultiVectorEncoding,
+        text: &SingleOrMultiVectorEncoding,
+    ) -> f64 {
+        embedding::score_encoded_pair(self.matching, self.sentence.similarity, query, text)
     }
 
     /// Returns the cosines behind the score of late interaction; `None` for a bi-encoder.
     pub fn token_pair_cosines(
         &self,
-        query: &EncodedText,
-        text: &EncodedText,
+        query: &SingleOrMultiVectorEncoding,
+        text: &SingleOrMultiVectorEncoding,
     ) -> Option<TokenPairCosines> {
         match self.matching {
-            EmbeddingComparison::BiEncoder => None,
-            EmbeddingComparison::LateInteraction => {
+            EmbeddingRankerKind::BiEncoder => None,
+            EmbeddingRankerKind::LateInteraction => {
                 Some(embedding::token_pair_cosines(&self.cutter, query, text))
             }
         }
     }
 
     /// Returns how two texts are compared.
-    pub fn comparison(&self) -> EmbeddingComparison {
+    pub fn ranker_kind(&self) -> EmbeddingRankerKind {
         self.matching
     }
 
@@ -160,47 +181,47 @@ impl EmbeddingModel {
 }
 
 /// Returns the name of a kind in fingerprints.
-fn name(matching: EmbeddingComparison) -> &'static str {
+fn name(matching: EmbeddingRankerKind) -> &'static str {
     match matching {
-        EmbeddingComparison::BiEncoder => "bi-encoder",
-        EmbeddingComparison::LateInteraction => "late-interaction",
+        EmbeddingRankerKind::BiEncoder => "bi-encoder",
+        EmbeddingRankerKind::LateInteraction => "late-interaction",
     }
 }
 
 /// The parts of a model other than its encoder.
-struct EmbeddingModelParts {
+struct SingleOrMultiVectorRankerParts {
     config: EncoderConfig,
-    matching: EmbeddingComparison,
+    matching: EmbeddingRankerKind,
     sentence: BiEncoderHead,
     sides: TokenLimitsAndPrompts,
     cutter: InputTokenizer,
     fingerprint: String,
 }
 
-impl EmbeddingModelParts {
+impl SingleOrMultiVectorRankerParts {
     fn read(
-        files: &ModelFiles,
-        matching: EmbeddingComparison,
+        files: &ModelFileContents,
+        matching: EmbeddingRankerKind,
         max_tokens: usize,
-    ) -> Result<EmbeddingModelParts, Error> {
+    ) -> Result<SingleOrMultiVectorRankerParts, Error> {
         let config = EncoderConfig::parse(&files.config)?;
         check_max_tokens(max_tokens, 3, &config)?;
-        let declared = files.ranker_config_for_architecture(match matching {
-            EmbeddingComparison::BiEncoder => RankerArchitecture::BiEncoder,
-            EmbeddingComparison::LateInteraction => RankerArchitecture::LateInteraction,
+        let declared = files.ranker_config_if_architecture_matches(match matching {
+            EmbeddingRankerKind::BiEncoder => RankerArchitecture::BiEncoder,
+            EmbeddingRankerKind::LateInteraction => RankerArchitecture::LateInteraction,
         })?;
         let mut sides = declared.token_limits_and_prompts(max_tokens, &config)?;
         let sentence = match matching {
-            EmbeddingComparison::BiEncoder => {
+            EmbeddingRankerKind::BiEncoder => {
                 check_use(&files.config, &declared)?;
                 let sentence = BiEncoderHead::from_files(files, config.hidden_size)?;
                 sides.prompts = BiEncoderHead::resolve_prompts(files)?;
                 sentence
             }
             // Its vectors are those of tokens, and these files are about the vector of a text.
-            EmbeddingComparison::LateInteraction => BiEncoderHead::default(),
+            EmbeddingRankerKind::LateInteraction => BiEncoderHead::default(),
         };
-        Ok(EmbeddingModelParts {
+        Ok(SingleOrMultiVectorRankerParts {
             cutter: InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?,
             config,
             matching,
@@ -210,9 +231,9 @@ impl EmbeddingModelParts {
         })
     }
 
-    fn around(self, encoder: Arc<TransformerEncoder>) -> Result<EmbeddingModel, Error> {
+    fn around(self, encoder: Arc<TransformerEncoder>) -> Result<SingleOrMultiVectorRanker, Error> {
         let TokenLimitsAndPrompts { bounds, prompts } = self.sides;
-        Ok(EmbeddingModel {
+        Ok(SingleOrMultiVectorRanker {
             encoder,
             cutter: self.cutter.with_limits_and_prompts(bounds, prompts)?,
             matching: self.matching,
@@ -224,7 +245,7 @@ impl EmbeddingModelParts {
 
 /// Returns an error for a cross-encoder or a ColBERT, whose mean vectors are meaningless, unless
 /// `ranker.toml` declares a bi-encoder.
-fn check_use(config: &[u8], declared: &RankerConfig) -> Result<(), Error> {
+fn check_use(config: &[u8], declared: &NeuralRankerConfig) -> Result<(), Error> {
     if declared.architecture == Some(RankerArchitecture::BiEncoder) {
         return Ok(());
     }
@@ -246,6 +267,6 @@ mod tests {
     #[test]
     fn a_model_is_shared_between_threads() {
         fn check<T: Send + Sync>() {}
-        check::<EmbeddingModel>();
+        check::<SingleOrMultiVectorRanker>();
     }
 }

@@ -23,18 +23,18 @@ pub(crate) struct TransformerEncoder {
 enum Pass {
     Fused(BertParameters),
     Plain(CandleBert),
-    Modern(modern_bert::ModernBertParameters),
+    Modern(modern_bert::ModernBertWeights),
 }
 
 /// The last hidden state of every token, input after input: `[Σ tokens, h]`.
-pub(crate) struct HiddenStates {
+pub(crate) struct LastHiddenStates {
     numbers: Vec<f32>,
     hidden_size: usize,
     /// The number of tokens of each input.
     lengths: Vec<usize>,
 }
 
-impl HiddenStates {
+impl LastHiddenStates {
     /// Returns the states of each input, `[tokens, h]`.
     pub(crate) fn split_by_input(&self) -> Vec<&[f32]> {
         let mut rest = self.numbers.as_slice();
@@ -62,14 +62,14 @@ impl TransformerEncoder {
             Some(modern) => {
                 computing.require_cpu_f32("a ModernBERT")?;
                 let parameters =
-                    modern_bert::ModernBertParameters::load(weights, &config, modern, max_tokens)?;
+                    modern_bert::ModernBertWeights::load(weights, &config, modern, max_tokens)?;
                 Pass::Modern(parameters)
             }
             None if computing.is_cpu_f32() => Pass::Fused(BertParameters::load(weights, config)?),
             None => {
                 let parameters = BertParameters::load(weights, config)?;
                 let device = computing.device.open_candle_device()?;
-                Pass::Plain(CandleBert::load(
+                Pass::Plain(CandleBert::from_parameters(
                     parameters,
                     &device,
                     computing.precision.candle_dtype(),
@@ -86,7 +86,10 @@ impl TransformerEncoder {
     }
 
     /// Encodes texts in one batch, each as its own input.
-    pub(crate) fn forward_texts(&self, batch: &[&TokenizedText]) -> Result<HiddenStates, Error> {
+    pub(crate) fn forward_texts(
+        &self,
+        batch: &[&TokenizedText],
+    ) -> Result<LastHiddenStates, Error> {
         let inputs: Vec<EncoderInput<'_>> = batch
             .iter()
             .map(|it| EncoderInput::from_tokenized_text(it))
@@ -95,14 +98,14 @@ impl TransformerEncoder {
     }
 
     /// Encodes all inputs in one batch; returns an error for tokens of another model.
-    pub(crate) fn forward(&self, inputs: &[EncoderInput<'_>]) -> Result<HiddenStates, Error> {
+    pub(crate) fn forward(&self, inputs: &[EncoderInput<'_>]) -> Result<LastHiddenStates, Error> {
         inputs.iter().try_for_each(|it| self.check(it.ids))?;
         let numbers = match &self.pass {
             Pass::Fused(parameters) => bert_cpu::run_bert_on_cpu(parameters, inputs),
             Pass::Plain(bert) => bert.forward(inputs)?,
             Pass::Modern(parameters) => modern_bert::run_modern_bert(parameters, inputs),
         };
-        Ok(HiddenStates {
+        Ok(LastHiddenStates {
             numbers,
             hidden_size: self.hidden_size,
             lengths: inputs.iter().map(|it| it.ids.len()).collect(),

@@ -35,7 +35,7 @@ use crate::embedding::dot;
 use crate::encoder::TransformerEncoder;
 use crate::error::Error;
 use crate::masked_lm::MaskedLmHead;
-use crate::model_files::ModelFiles;
+use crate::model_files::ModelFileContents;
 use crate::ranker_config::RankerArchitecture;
 use crate::tokenization::{EncoderInput, InputTokenizer, QueryOrDocumentRole, TokenizedText};
 use crate::weights::ModelWeights;
@@ -87,7 +87,7 @@ impl EpicRanker {
     /// Reads and checks the files and loads the encoder on the device. A query or a document has at
     /// most `max_tokens` tokens, including special ones.
     pub fn load(
-        files: &ModelFiles,
+        files: &ModelFileContents,
         max_tokens: usize,
         device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
@@ -101,22 +101,25 @@ impl EpicRanker {
             });
         }
         let sides = files
-            .ranker_config_for_architecture(RankerArchitecture::Epic)?
+            .ranker_config_if_architecture_matches(RankerArchitecture::Epic)?
             .token_limits_and_prompts(max_tokens, &config)?;
         let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?;
-        let theirs = ModelWeights::open(&files.weights, "encoder.bert.bert.")?;
+        let theirs = ModelWeights::from_safetensors_bytes(&files.weights, "encoder.bert.bert.")?;
         let (weights, head) = match theirs.uses_tensor_prefix() {
             true => {
                 let head = theirs.with_tensor_prefix("encoder.bert.");
                 (theirs, head)
             }
             false => {
-                let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
-                let head = weights.with_full_tensor_names();
+                let weights = ModelWeights::from_safetensors_bytes(
+                    &files.weights,
+                    config.family.tensor_prefix(),
+                )?;
+                let head = weights.without_tensor_prefix();
                 (weights, head)
             }
         };
-        let (h, bare) = (config.hidden_size, head.with_full_tensor_names());
+        let (h, bare) = (config.hidden_size, head.without_tensor_prefix());
         let head = MaskedLmHead::load(&weights, &head, &config)?;
         if head
             .output_embeddings
@@ -144,8 +147,12 @@ impl EpicRanker {
     }
 
     /// Returns the tokens of a query or of a document.
-    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
-        self.cutter.tokenize(side, text)
+    pub fn tokenize_query_or_document(
+        &self,
+        side: QueryOrDocumentRole,
+        text: &str,
+    ) -> Result<TokenizedText, Error> {
+        self.cutter.tokenize_query_or_document(side, text)
     }
 
     /// Computes the weights of each query.
@@ -213,12 +220,12 @@ impl EpicRanker {
     /// document.
     pub fn score(&self, query: &EpicQueryWeights, text: &EpicDocumentStates) -> f64 {
         let each = query.weights.iter();
-        each.map(|&(id, weight)| weight * self.token_weight(text, id))
+        each.map(|&(id, weight)| weight * self.document_token_weight(text, id))
             .sum()
     }
 
     /// Returns the weight of a token of the vocabulary, which need not occur in the document.
-    pub fn token_weight(&self, text: &EpicDocumentStates, id: u32) -> f64 {
+    pub fn document_token_weight(&self, text: &EpicDocumentStates, id: u32) -> f64 {
         let (h, id) = (self.hidden_size, id as usize);
         let (words, biases) = (&self.head.output_embeddings, &self.head.bias);
         let (Some(word), Some(&bias)) = (words.chunks_exact(h).nth(id), biases.get(id)) else {

@@ -64,7 +64,7 @@ pub enum Error {
 
     /// `ranker.toml` is not valid TOML, has an unknown key or contradicts itself.
     #[error("ranker.toml: {reason}")]
-    RankerConfig {
+    NeuralRankerConfig {
         /// What is wrong, and where.
         reason: String,
     },

@@ -1,7 +1,7 @@
 //! Neural rankers, from weights and texts to scores.
 //!
-//! An [`EmbeddingModel`] encodes texts separately and compares their vectors as its
-//! [`EmbeddingComparison`] defines. The encoder is a BERT (Devlin et al. 2019) or one of its
+//! An [`SingleOrMultiVectorRanker`] encodes texts separately and compares their vectors as its
+//! [`EmbeddingRankerKind`] defines. The encoder is a BERT (Devlin et al. 2019) or one of its
 //! relatives RoBERTa, XLM-R, ELECTRA, DistilBERT and ModernBERT; the default is all-MiniLM-L6-v2 of
 //! sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019).
 //!
@@ -24,18 +24,18 @@
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use neural::{Device, EmbeddingComparison, EmbeddingModel, ModelFiles, QueryOrDocumentRole};
+//! use neural::{Device, EmbeddingRankerKind, SingleOrMultiVectorRanker, ModelFileContents, QueryOrDocumentRole};
 //!
 //! let folder = "tests/fixtures/tiny";
-//! let files = ModelFiles {
+//! let files = ModelFileContents {
 //!     config: std::fs::read(format!("{folder}/config.json"))?,
 //!     tokenizer: std::fs::read(format!("{folder}/tokenizer.json"))?,
 //!     weights: std::fs::read(format!("{folder}/model.safetensors"))?,
-//!     ..ModelFiles::default()
+//!     ..ModelFileContents::default()
 //! };
-//! let model = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 64, Device::Cpu)?;
-//! let query = model.tokenize(QueryOrDocumentRole::Query, "where do rivers end")?;
-//! let text = model.tokenize(QueryOrDocumentRole::Document, "A river flows into the sea.")?;
+//! let model = SingleOrMultiVectorRanker::load(&files, EmbeddingRankerKind::BiEncoder, 64, Device::Cpu)?;
+//! let query = model.tokenize_query_or_document(QueryOrDocumentRole::Query, "where do rivers end")?;
+//! let text = model.tokenize_query_or_document(QueryOrDocumentRole::Document, "A river flows into the sea.")?;
 //! let encoded = model.encode(&[&query, &text])?;
 //! let cosine = model.score(&encoded[0], &encoded[1]);
 //! assert!((-1.0..=1.0).contains(&cosine));
@@ -76,20 +76,20 @@ pub use colbert::Colbert;
 pub use config::is_encoder_config;
 pub use cross_encoder::CrossEncoder;
 pub use device::{Device, DeviceAndPrecision, FloatPrecision};
-pub use doc2query::{DecodedGeneratedQuery, Doc2Query, GeneratedQueries, QueryGenerationConfig};
+pub use doc2query::{Doc2Query, GeneratedQueries, GeneratedQueryWithTokens, QueryGenerationConfig};
 pub use embedding::{
-    EmbeddingComparison, EncodedText, SubwordToken, TokenPairCosines, TokenPooling,
+    EmbeddingRankerKind, SingleOrMultiVectorEncoding, SubwordToken, TokenPairCosines, TokenPooling,
 };
-pub use embedding_model::EmbeddingModel;
+pub use embedding_model::SingleOrMultiVectorRanker;
 pub use epic::{EpicDocumentStates, EpicQueryWeights, EpicRanker};
 pub use error::Error;
-pub use model_files::{ModelFiles, SentenceTransformersModuleFiles};
+pub use model_files::{ModelFileContents, SentenceTransformersModuleWithWeights};
 pub use mono_t5::MonoT5;
 pub use ranker_config::{
     ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialTokenKind,
-    PromptPrefixConfig, PunctuationPolicy, RankerArchitecture, RankerConfig,
+    NeuralRankerConfig, PromptPrefixConfig, PunctuationPolicy, RankerArchitecture,
 };
 pub use sentence_transformers::{VectorSimilarity, dense_module_folders};
 pub use spectra::{TokenSpectralRatio, TokenSpectrumAccumulator};
 pub use splade::{SparseVector, Splade};
-pub use tokenization::{QueryOrDocumentRole, TokenizedPair, TokenizedText};
+pub use tokenization::{QueryDocumentTokenSequence, QueryOrDocumentRole, TokenizedText};

@@ -4,11 +4,11 @@ use sha2::{Digest, Sha256};
 
 use crate::config::EncoderConfig;
 use crate::error::Error;
-use crate::ranker_config::{RankerArchitecture, RankerConfig};
+use crate::ranker_config::{NeuralRankerConfig, RankerArchitecture};
 
 /// The files of a model folder, as bytes.
 #[derive(Clone, Debug, Default)]
-pub struct ModelFiles {
+pub struct ModelFileContents {
     /// `config.json`.
     pub config: Vec<u8>,
     /// `tokenizer.json`.
@@ -22,7 +22,7 @@ pub struct ModelFiles {
     /// `config_sentence_transformers.json`, if it exists; without it the similarity is the cosine.
     pub sentence_transformers: Option<Vec<u8>>,
     /// The modules whose folders [`crate::dense_module_folders`] finds in `modules`.
-    pub modules_with_weights: Vec<SentenceTransformersModuleFiles>,
+    pub modules_with_weights: Vec<SentenceTransformersModuleWithWeights>,
     /// `artifact.metadata` of Stanford's ColBERT, if it exists.
     pub colbert_metadata: Option<Vec<u8>>,
     /// `ranker.toml`, if it exists.
@@ -31,7 +31,7 @@ pub struct ModelFiles {
 
 /// The files of a sentence-transformers module with its own weights.
 #[derive(Clone, Debug, Default)]
-pub struct SentenceTransformersModuleFiles {
+pub struct SentenceTransformersModuleWithWeights {
     /// The folder, as in `modules.json`: `2_Dense`.
     pub path: String,
     /// `config.json` of the module.
@@ -40,7 +40,7 @@ pub struct SentenceTransformersModuleFiles {
     pub weights: Vec<u8>,
 }
 
-impl ModelFiles {
+impl ModelFileContents {
     /// Returns the maximum number of tokens of the encoder; `None` if `config.json` cannot be
     /// parsed.
     pub fn encoder_max_tokens(&self) -> Option<usize> {
@@ -50,19 +50,19 @@ impl ModelFiles {
     }
 
     /// Parses `ranker.toml`; returns the defaults if it does not exist.
-    pub fn ranker_config(&self) -> Result<RankerConfig, Error> {
-        let read = self.ranker_config.as_deref().map(RankerConfig::parse);
+    pub fn ranker_config(&self) -> Result<NeuralRankerConfig, Error> {
+        let read = self.ranker_config.as_deref().map(NeuralRankerConfig::parse);
         Ok(read.transpose()?.unwrap_or_default())
     }
 
     /// Parses `ranker.toml` for a folder that is loaded as `used`; returns an error if the file
     /// declares another architecture.
-    pub(crate) fn ranker_config_for_architecture(
+    pub(crate) fn ranker_config_if_architecture_matches(
         &self,
         used: RankerArchitecture,
-    ) -> Result<RankerConfig, Error> {
+    ) -> Result<NeuralRankerConfig, Error> {
         let declared = self.ranker_config()?;
-        declared.check_architecture(used)?;
+        declared.check_declared_architecture(used)?;
         Ok(declared)
     }
 

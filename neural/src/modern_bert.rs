@@ -16,7 +16,7 @@ use crate::bert_cpu::{
     self, CpuForwardPass, MatrixRowsMut, StridedMatrixView, gelu, multiply_matrices,
     reduce_in_lanes,
 };
-use crate::config::{AttentionWindow, EncoderConfig, ModernBertConfig};
+use crate::config::{AttentionWindow, EncoderConfig, ModernBertSpecificConfig};
 use crate::error::Error;
 use crate::tokenization::EncoderInput;
 use crate::weights::ModelWeights;
@@ -26,7 +26,7 @@ use crate::weights::ModelWeights;
 const BLOCK: usize = 128;
 
 /// The parameters of the model.
-pub(crate) struct ModernBertParameters {
+pub(crate) struct ModernBertWeights {
     hidden_size: usize,
     heads: usize,
     /// `[vocabulary, h]`.
@@ -76,14 +76,14 @@ impl RotaryTable {
     }
 }
 
-impl ModernBertParameters {
+impl ModernBertWeights {
     /// Reads the tensors; texts have at most `max_tokens` tokens.
     pub(crate) fn load(
         weights: &ModelWeights<'_>,
         config: &EncoderConfig,
-        modern: &ModernBertConfig,
+        modern: &ModernBertSpecificConfig,
         max_tokens: usize,
-    ) -> Result<ModernBertParameters, Error> {
+    ) -> Result<ModernBertWeights, Error> {
         let (h, m) = (config.hidden_size, config.intermediate_size);
         let d = h / config.num_attention_heads;
         let norm = |name: &str| match modern.norm_bias {
@@ -113,7 +113,7 @@ impl ModernBertParameters {
             })
         };
         let words = "embeddings.tok_embeddings.weight";
-        Ok(ModernBertParameters {
+        Ok(ModernBertWeights {
             hidden_size: h,
             heads: config.num_attention_heads,
             words: weights.read_tensor(words, &[config.vocab_size, h])?,
@@ -132,10 +132,7 @@ impl ModernBertParameters {
 }
 
 /// Returns the last hidden state of every token of every text, concatenated: `[Σ tokens, h]`.
-pub(crate) fn run_modern_bert(
-    model: &ModernBertParameters,
-    texts: &[EncoderInput<'_>],
-) -> Vec<f32> {
+pub(crate) fn run_modern_bert(model: &ModernBertWeights, texts: &[EncoderInput<'_>]) -> Vec<f32> {
     bert_cpu::forward_in_parallel_shares(texts, model.hidden_size, |texts, parallelism, hidden| {
         CpuForwardPass {
             model,
@@ -147,7 +144,7 @@ pub(crate) fn run_modern_bert(
     })
 }
 
-impl CpuForwardPass<'_, ModernBertParameters> {
+impl CpuForwardPass<'_, ModernBertWeights> {
     /// Computes the last hidden states `[t, h]`.
     fn run(&self, states: &mut [f32]) {
         let h = self.model.hidden_size;

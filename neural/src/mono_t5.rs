@@ -12,14 +12,14 @@
 use rayon::prelude::*;
 
 use crate::bert_cpu;
-use crate::cross_encoder::log_softmax_of_first;
+use crate::cross_encoder::log_softmax_of_first_logit;
 use crate::device::DeviceAndPrecision;
 use crate::error::Error;
-use crate::model_files::ModelFiles;
+use crate::model_files::ModelFileContents;
 use crate::ranker_config::RankerArchitecture;
 use crate::t5::{self, T5, T5Config, T5Tokenizer};
 use crate::tokenization::{
-    EncoderInput, QueryOrDocumentRole, TokenizedPair, TokenizedText,
+    EncoderInput, QueryDocumentTokenSequence, QueryOrDocumentRole, TokenizedText,
     longest_first_truncated_lengths,
 };
 
@@ -52,12 +52,12 @@ impl MonoT5 {
     /// Reads and checks the files. The prompt with query and document has at most `max_tokens`
     /// tokens. Computes on the CPU only.
     pub fn load(
-        files: &ModelFiles,
+        files: &ModelFileContents,
         max_tokens: usize,
         device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
         let config = T5Config::parse(&files.config)?;
-        let declared = files.ranker_config_for_architecture(RankerArchitecture::MonoT5)?;
+        let declared = files.ranker_config_if_architecture_matches(RankerArchitecture::MonoT5)?;
         declared.check_no_limits_or_prompts("a monoT5, whose prompt is its own")?;
         let words = T5Tokenizer::load(&files.tokenizer, config.vocab_size)?;
         let prompt = Prompt::of(&words, config.eos_token_id)?;
@@ -74,7 +74,11 @@ impl MonoT5 {
     }
 
     /// Returns the tokens of a query or of a document, without special ones, at most `max_tokens`.
-    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
+    pub fn tokenize_query_or_document(
+        &self,
+        side: QueryOrDocumentRole,
+        text: &str,
+    ) -> Result<TokenizedText, Error> {
         self.words
             .tokenize_without_end_token(side, text, self.max_tokens)
     }
@@ -84,7 +88,7 @@ impl MonoT5 {
         &self,
         query: &TokenizedText,
         text: &TokenizedText,
-    ) -> TokenizedPair {
+    ) -> QueryDocumentTokenSequence {
         let room = self.max_tokens - self.prompt.len();
         let (n_query, n_text) =
             longest_first_truncated_lengths(query.ids.len(), text.ids.len(), room);
@@ -95,7 +99,7 @@ impl MonoT5 {
         let second = ids.len();
         ids.extend(&text.ids[..n_text]);
         ids.extend(&self.prompt.relevant);
-        TokenizedPair {
+        QueryDocumentTokenSequence {
             ids,
             document_start: second,
             truncated: cut || query.truncated || text.truncated,
@@ -103,10 +107,10 @@ impl MonoT5 {
     }
 
     /// Returns the score of each pair, at most 0, higher is better; always finite.
-    pub fn score(&self, batch: &[&TokenizedPair]) -> Result<Vec<f64>, Error> {
+    pub fn score_pairs(&self, batch: &[&QueryDocumentTokenSequence]) -> Result<Vec<f64>, Error> {
         let logits = self.true_false_logits(batch)?;
         let scores = logits.into_iter().map(|[yes, no]| {
-            let score = log_softmax_of_first(yes, no);
+            let score = log_softmax_of_first_logit(yes, no);
             score.is_finite().then_some(score).ok_or(Error::NotFinite)
         });
         scores.collect()
@@ -121,15 +125,16 @@ impl MonoT5 {
     /// Returns the logits of `▁true` and `▁false` for each pair.
     pub(crate) fn true_false_logits(
         &self,
-        batch: &[&TokenizedPair],
+        batch: &[&QueryDocumentTokenSequence],
     ) -> Result<Vec<[f64; 2]>, Error> {
-        let check = |it: &&TokenizedPair| self.model.check_token_ids(&it.ids, self.max_tokens);
+        let check =
+            |it: &&QueryDocumentTokenSequence| self.model.check_token_ids(&it.ids, self.max_tokens);
         batch.iter().try_for_each(check)?;
         let inputs: Vec<EncoderInput<'_>> = batch
             .iter()
             .map(|it| EncoderInput::single_segment(&it.ids))
             .collect();
-        let (shares, parallelism) = bert_cpu::plan_parallel_shares(&inputs);
+        let (shares, parallelism) = bert_cpu::split_texts_among_threads(&inputs);
         let of_share = |share: &[EncoderInput<'_>]| {
             let states = self.model.encode(share, parallelism); // [t, h]
             let mut rest = states.as_slice();
@@ -203,12 +208,15 @@ mod tests {
             let max_tokens = fixture["max_pieces"].as_u64().unwrap() as usize;
             let model = MonoT5::load(&files, max_tokens, crate::Device::Cpu.into()).unwrap();
             let pairs = fixture["pairs"].as_array().unwrap();
-            let made: Vec<TokenizedPair> = pairs
+            let made: Vec<QueryDocumentTokenSequence> = pairs
                 .iter()
                 .map(|it| {
                     let text = |name: &str| {
                         model
-                            .tokenize(QueryOrDocumentRole::Document, it[name].as_str().unwrap())
+                            .tokenize_query_or_document(
+                                QueryOrDocumentRole::Document,
+                                it[name].as_str().unwrap(),
+                            )
                             .unwrap()
                     };
                     model.join_tokenized_pair(&text("query"), &text("text"))

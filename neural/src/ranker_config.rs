@@ -32,7 +32,7 @@ use crate::tokenization::{PromptPrefixes, TokenLimits};
 /// Holds the settings of a ranker as read from the file `ranker.toml` in its model folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RankerConfig {
+pub struct NeuralRankerConfig {
     /// The architecture of the model.
     pub architecture: Option<RankerArchitecture>,
     /// The maximum number of tokens of a query, including special ones.
@@ -52,9 +52,9 @@ pub struct RankerConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RankerArchitecture {
-    /// [`crate::EmbeddingComparison::BiEncoder`].
+    /// [`crate::EmbeddingRankerKind::BiEncoder`].
     BiEncoder,
-    /// [`crate::EmbeddingComparison::LateInteraction`].
+    /// [`crate::EmbeddingRankerKind::LateInteraction`].
     LateInteraction,
     /// [`crate::Splade`].
     Splade,
@@ -172,13 +172,13 @@ pub(crate) struct TokenLimitsAndPrompts {
     pub(crate) prompts: PromptPrefixes,
 }
 
-impl RankerConfig {
+impl NeuralRankerConfig {
     /// Parses the contents of `ranker.toml`; returns an error if they are not UTF-8, not valid TOML
     /// or inconsistent.
-    pub fn parse(toml: &[u8]) -> Result<RankerConfig, Error> {
-        let broken = |reason: String| Error::RankerConfig { reason };
+    pub fn parse(toml: &[u8]) -> Result<NeuralRankerConfig, Error> {
+        let broken = |reason: String| Error::NeuralRankerConfig { reason };
         let text = std::str::from_utf8(toml).map_err(|it| broken(it.to_string()))?;
-        let found: RankerConfig =
+        let found: NeuralRankerConfig =
             toml::from_str(text).map_err(|it| broken(it.to_string().trim_end().to_owned()))?;
         let Some(colbert) = &found.colbert else {
             return Ok(found);
@@ -201,8 +201,11 @@ impl RankerConfig {
     }
 
     /// Returns an error if the file declares another architecture than `used`.
-    pub(crate) fn check_architecture(&self, used: RankerArchitecture) -> Result<(), Error> {
-        let refuse = |reason| Err(Error::RankerConfig { reason });
+    pub(crate) fn check_declared_architecture(
+        &self,
+        used: RankerArchitecture,
+    ) -> Result<(), Error> {
+        let refuse = |reason| Err(Error::NeuralRankerConfig { reason });
         let used_as = used.name();
         match self.architecture {
             Some(other) if other != used => refuse(format!(
@@ -229,7 +232,7 @@ impl RankerConfig {
         ] {
             if set {
                 let reason = format!("`{name}` cannot be set of {what}; take it out");
-                return Err(Error::RankerConfig { reason });
+                return Err(Error::NeuralRankerConfig { reason });
             }
         }
         Ok(())

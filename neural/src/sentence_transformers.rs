@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::bert::LinearLayer;
 use crate::embedding::{TokenPooling, dot};
 use crate::error::Error;
-use crate::model_files::{ModelFiles, SentenceTransformersModuleFiles};
+use crate::model_files::{ModelFileContents, SentenceTransformersModuleWithWeights};
 use crate::tokenization::PromptPrefixes;
 use crate::weights::ModelWeights;
 
@@ -37,7 +37,7 @@ impl VectorSimilarity {
 }
 
 /// Returns the folders in `modules.json` whose files belong in
-/// [`ModelFiles::modules_with_weights`].
+/// [`ModelFileContents::modules_with_weights`].
 pub fn dense_module_folders(modules: &[u8]) -> Result<Vec<String>, Error> {
     let modules: Vec<Module> = json(MODULES, modules)?;
     let dense = modules.into_iter().filter(|it| it.kind() == "Dense");
@@ -81,7 +81,7 @@ struct Settings {
     prompts: Option<BTreeMap<String, Option<String>>>,
 }
 
-/// The fields of `1_Pooling/config.json` that [`TokenPooling::parse`] does not use.
+/// The fields of `1_Pooling/config.json` that [`TokenPooling::from_pooling_config_json`] does not use.
 #[derive(Default, Deserialize)]
 struct PoolingSettings {
     include_prompt: Option<bool>,
@@ -117,11 +117,14 @@ struct DenseConfig {
 impl BiEncoderHead {
     /// Reads the files; without them the pooling is the mean and the similarity the cosine. `width`
     /// is that of the hidden states.
-    pub(crate) fn from_files(files: &ModelFiles, width: usize) -> Result<BiEncoderHead, Error> {
+    pub(crate) fn from_files(
+        files: &ModelFileContents,
+        width: usize,
+    ) -> Result<BiEncoderHead, Error> {
         let pooling = files
             .pooling
             .as_deref()
-            .map(TokenPooling::parse)
+            .map(TokenPooling::from_pooling_config_json)
             .transpose()?;
         let modules = files.modules.as_deref().map(|it| json(MODULES, it));
         let modules: Vec<Module> = modules.transpose()?.unwrap_or_default();
@@ -185,7 +188,7 @@ impl BiEncoderHead {
     /// `encode_document`, with one exception: if a folder has a prompt `passage` and none named
     /// `document`, release 6.2 adds an empty one and uses that. Here documents get the prompt of
     /// the folder.
-    pub(crate) fn resolve_prompts(files: &ModelFiles) -> Result<PromptPrefixes, Error> {
+    pub(crate) fn resolve_prompts(files: &ModelFileContents) -> Result<PromptPrefixes, Error> {
         let declared = files.ranker_config()?.prompts;
         let settings = settings(files)?;
         let prompts = settings.prompts.unwrap_or_default();
@@ -239,7 +242,7 @@ impl BiEncoderHead {
     }
 }
 
-fn settings(files: &ModelFiles) -> Result<Settings, Error> {
+fn settings(files: &ModelFileContents) -> Result<Settings, Error> {
     let settings = files
         .sentence_transformers
         .as_deref()
@@ -249,7 +252,7 @@ fn settings(files: &ModelFiles) -> Result<Settings, Error> {
 
 /// Reads a dense module for vectors of `width` numbers.
 fn dense(
-    module: &SentenceTransformersModuleFiles,
+    module: &SentenceTransformersModuleWithWeights,
     width: usize,
 ) -> Result<(LinearLayer, Activation), Error> {
     const FILE: &str = "config.json";
@@ -283,12 +286,12 @@ fn dense(
             return refuse(FILE, "activation_function", activation, "Tanh or Identity");
         }
     };
-    let weights = ModelWeights::open(&module.weights, "")?;
+    let weights = ModelWeights::from_safetensors_bytes(&module.weights, "")?;
     let outputs = config.out_features;
     let linear = match config.bias {
         Some(false) => {
             let weight = weights.read_tensor("linear.weight", &[outputs, width])?;
-            LinearLayer::from_transposed_weight(&weight, vec![0.0; outputs], width)
+            LinearLayer::from_output_major_weight(&weight, vec![0.0; outputs], width)
         }
         None | Some(true) => LinearLayer::load(&weights, "linear", width, outputs)?,
     };

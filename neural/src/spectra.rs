@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use faer::{Mat, Par, Side};
 use rayon::prelude::*;
 
-use crate::embedding::EncodedText;
+use crate::embedding::SingleOrMultiVectorEncoding;
 
 /// Accumulates the vectors of some tokens, text by text.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl TokenSpectrumAccumulator {
 
     /// Adds the vectors of some texts, all of one model. Tokens are processed in parallel, each in
     /// the order of the texts.
-    pub fn add_texts(&mut self, texts: &[&EncodedText]) {
+    pub fn add_texts(&mut self, texts: &[&SingleOrMultiVectorEncoding]) {
         let mut widths = texts.iter().filter_map(|it| it.vectors().next());
         if let Some(vector) = widths.next() {
             self.width = vector.len();

@@ -13,7 +13,7 @@ use crate::device::DeviceAndPrecision;
 use crate::encoder::TransformerEncoder;
 use crate::error::Error;
 use crate::masked_lm::MaskedLmHead;
-use crate::model_files::ModelFiles;
+use crate::model_files::ModelFileContents;
 use crate::ranker_config::RankerArchitecture;
 use crate::tokenization::{InputTokenizer, QueryOrDocumentRole, TokenizedText};
 use crate::weights::ModelWeights;
@@ -51,19 +51,20 @@ impl Splade {
     /// Reads and checks the files and loads the encoder on the device. A text has at most
     /// `max_tokens` tokens, including special ones.
     pub fn load(
-        files: &ModelFiles,
+        files: &ModelFileContents,
         max_tokens: usize,
         device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
         let config = EncoderConfig::parse(&files.config)?;
         check_max_tokens(max_tokens, 3, &config)?;
         let sides = files
-            .ranker_config_for_architecture(RankerArchitecture::Splade)?
+            .ranker_config_if_architecture_matches(RankerArchitecture::Splade)?
             .token_limits_and_prompts(max_tokens, &config)?;
         let (h, v) = (config.hidden_size, config.vocab_size);
         let cutter = InputTokenizer::load(&files.tokenizer, v, max_tokens)?;
-        let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
-        let head = MaskedLmHead::load(&weights, &weights.with_full_tensor_names(), &config)?;
+        let weights =
+            ModelWeights::from_safetensors_bytes(&files.weights, config.family.tensor_prefix())?;
+        let head = MaskedLmHead::load(&weights, &weights.without_tensor_prefix(), &config)?;
         Ok(Splade {
             head,
             hidden_size: h,
@@ -79,8 +80,12 @@ impl Splade {
     }
 
     /// Returns the tokens of `text`, and whether it was truncated.
-    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
-        self.cutter.tokenize(side, text)
+    pub fn tokenize_query_or_document(
+        &self,
+        side: QueryOrDocumentRole,
+        text: &str,
+    ) -> Result<TokenizedText, Error> {
+        self.cutter.tokenize_query_or_document(side, text)
     }
 
     /// Computes the weights of each text.
@@ -91,7 +96,7 @@ impl Splade {
     }
 
     /// Returns the inner product of the weights; at least 0, always finite.
-    pub fn score(&self, query: &SparseVector, text: &SparseVector) -> f64 {
+    pub fn score_sparse_vectors(&self, query: &SparseVector, text: &SparseVector) -> f64 {
         let (mut sum, mut at) = (0.0, 0);
         for &(id, weight) in &query.weights {
             while text.weights.get(at).is_some_and(|it| it.0 < id) {
@@ -121,7 +126,7 @@ impl Splade {
     fn weigh(&self, hidden: &[f32]) -> Result<SparseVector, Error> {
         let transformed = self.head.transform_hidden_states(hidden); // [t, h]
         let words = &self.head.output_embeddings;
-        let most = bert_cpu::max_product_per_word(&transformed, words, self.hidden_size); // [v]
+        let most = bert_cpu::max_product_per_vocabulary_row(&transformed, words, self.hidden_size); // [v]
         let mut weights = Vec::new();
         for ((most, bias), id) in most.into_iter().zip(&self.head.bias).zip(0..) {
             let logit = f64::from(most) + f64::from(*bias);

@@ -30,10 +30,10 @@ use gemm::Parallelism;
 
 use crate::device::DeviceAndPrecision;
 use crate::error::Error;
-use crate::model_files::ModelFiles;
+use crate::model_files::ModelFileContents;
 use crate::tokenization::EncoderInput;
 use crate::weights::ModelWeights;
-use parameters::T5Parameters;
+use parameters::T5Weights;
 
 /// The maximum number of input tokens. All distances beyond the last bucket have the same bias, so
 /// the model has no limit itself; attention needs memory for the square of the number.
@@ -41,20 +41,20 @@ const MOST_PIECES: usize = 4_096;
 
 /// A T5 in main memory.
 pub(crate) struct T5 {
-    parameters: T5Parameters,
+    parameters: T5Weights,
 }
 
 impl T5 {
     /// Reads the tensors. The computation runs on the CPU only.
     pub(crate) fn load(
-        files: &ModelFiles,
+        files: &ModelFileContents,
         config: T5Config,
         computing: impl Into<DeviceAndPrecision>,
     ) -> Result<T5, Error> {
         computing.into().require_cpu_f32("a T5")?;
-        let weights = ModelWeights::open(&files.weights, "")?;
+        let weights = ModelWeights::from_safetensors_bytes(&files.weights, "")?;
         Ok(T5 {
-            parameters: T5Parameters::load(&weights, config)?,
+            parameters: T5Weights::load(&weights, config)?,
         })
     }
 

@@ -31,7 +31,7 @@ pub struct TokenizedText {
 
 /// A query and a document as one sequence of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokenizedPair {
+pub struct QueryDocumentTokenSequence {
     /// The token ids, including special tokens.
     pub ids: Vec<u32>,
     /// The index of the first document token; before it are the query and special tokens.
@@ -167,7 +167,7 @@ impl InputTokenizer {
     }
 
     /// Sets the number of separators between a query and a document.
-    pub(crate) fn with_pair_separators(self, n_separators: usize) -> InputTokenizer {
+    pub(crate) fn with_pair_separator_count(self, n_separators: usize) -> InputTokenizer {
         InputTokenizer {
             n_separators,
             ..self
@@ -226,7 +226,7 @@ impl InputTokenizer {
         &self,
         query: &TokenizedText,
         text: &TokenizedText,
-    ) -> TokenizedPair {
+    ) -> QueryDocumentTokenSequence {
         let inner = |it: &TokenizedText| {
             let inner = it.ids.get(1..it.ids.len().saturating_sub(1));
             inner.unwrap_or_default().to_vec()
@@ -246,7 +246,7 @@ impl InputTokenizer {
         ids.extend(std::iter::repeat_n(self.sep, self.n_separators - 1));
         ids.extend(text_ids);
         ids.push(self.sep);
-        TokenizedPair {
+        QueryDocumentTokenSequence {
             ids,
             document_start: second,
             truncated: cut || query.truncated || text.truncated,
@@ -254,7 +254,7 @@ impl InputTokenizer {
     }
 
     /// Returns the tokens of `text` with special tokens, truncated to the maximum of its role.
-    pub(crate) fn tokenize(
+    pub(crate) fn tokenize_query_or_document(
         &self,
         side: QueryOrDocumentRole,
         text: &str,

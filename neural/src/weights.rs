@@ -16,7 +16,10 @@ pub(crate) struct ModelWeights<'a> {
 impl<'a> ModelWeights<'a> {
     /// Reads the header. Tensor names have `prefix`, for example `bert.`, if the encoder was saved
     /// with a head, and no prefix otherwise; both are accepted.
-    pub(crate) fn open(bytes: &'a [u8], prefix: &'static str) -> Result<ModelWeights<'a>, Error> {
+    pub(crate) fn from_safetensors_bytes(
+        bytes: &'a [u8],
+        prefix: &'static str,
+    ) -> Result<ModelWeights<'a>, Error> {
         let broken = |reason: String| Error::Weights {
             n_bytes: bytes.len(),
             reason,
@@ -32,8 +35,8 @@ impl<'a> ModelWeights<'a> {
         })
     }
 
-    /// Returns the same file with full names, for a head next to its encoder.
-    pub(crate) fn with_full_tensor_names(&self) -> ModelWeights<'a> {
+    /// Returns the same file without a prefix before names, for a head next to its encoder.
+    pub(crate) fn without_tensor_prefix(&self) -> ModelWeights<'a> {
         self.with_tensor_prefix("")
     }
 

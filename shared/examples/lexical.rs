@@ -22,15 +22,15 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::{Value, json};
 use shared::collection::{Run, beir, trec};
-use shared::index::term_statistics::QueryTerms;
+use shared::index::term_statistics::DistinctQueryTerms;
 use shared::index::{DocNo, Index, IndexBuilder};
 use shared::probe::features::{DocumentFeatures, QueryPoolFeatures};
 use shared::probe::manipulation::{Manipulation, ManipulationInput, ManipulationWordLists};
 use shared::probe::mining::{InstanceMiner, MiningResult, PooledQuery, QueryMiningResult};
-use shared::probe::{Axiom, AxiomVariant, MiningLimits, Probe};
+use shared::probe::{Axiom, AxiomVariant, MiningThresholds, Probe};
 use shared::rank::LexicalRanker;
 use shared::rank::max_score::TopKSearcher;
-use shared::text::linguistics::{LinguisticAnalysis, analyze_linguistically};
+use shared::text::linguistics::{LinguisticAnalysis, tag_words_and_noun_phrases};
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
 use shared::word_vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let index = given.index(&porter2)?;
     given.write(Path::new(folder), &index)?;
     let bench = Bench {
-        searcher: TopKSearcher::new(&index, "bm25".parse::<LexicalRanker>()?),
+        searcher: TopKSearcher::for_lexical_ranker(&index, "bm25".parse::<LexicalRanker>()?),
         queries: given
             .queries
             .iter()
@@ -96,7 +96,7 @@ struct Bench {
     porter2: Analyzer,
     index: Index,
     searcher: TopKSearcher,
-    queries: Vec<QueryTerms>,
+    queries: Vec<DistinctQueryTerms>,
 }
 
 impl Given {
@@ -229,20 +229,20 @@ impl Bench {
     fn mine(&self) -> Value {
         let analyzer = Analyzer::default();
         let index = self.given.index(&analyzer).expect("it was indexed before");
-        let limits = MiningLimits::STANDARD;
+        let limits = MiningThresholds::STANDARD;
         let three = THREE.map(|it| (it, AxiomVariant::Fixed));
-        let six: Vec<(Probe, AxiomVariant)> = Probe::minable_paper_axioms(false)
+        let six: Vec<(Probe, AxiomVariant)> = Probe::list_minable_paper_axioms(false)
             .into_iter()
             .map(|it| (it, AxiomVariant::Fixed))
             .collect();
-        let asked: Vec<QueryTerms> = self
+        let asked: Vec<DistinctQueryTerms> = self
             .given
             .queries
             .iter()
             .map(|it| index.query_term_statistics(it))
             .collect();
 
-        let mine = |query: &QueryTerms, pool: &[DocumentFeatures]| {
+        let mine = |query: &DistinctQueryTerms, pool: &[DocumentFeatures]| {
             let case = QueryPoolFeatures::without_word_vectors(
                 query,
                 pool,
@@ -294,7 +294,7 @@ impl Bench {
             };
             let shards: Vec<QueryMiningResult> = each
                 .map(|(query, pool)| {
-                    miner.mine_pooled_query(&PooledQuery::without_grades(query, pool))
+                    miner.mine_pooled_query(&PooledQuery::from_ungraded_docs(query, pool))
                 })
                 .collect();
             MiningResult::from_query_results(asked, shards)
@@ -313,7 +313,7 @@ impl Bench {
             "from_index": from_index,
             "six": all_six,
             "n_ordered_pairs": n_pairs,
-            "n_instances": mined(&six).n_instances_by_probe(),
+            "n_instances": mined(&six).first_variant_counts_by_probe(),
         })
     }
 
@@ -331,8 +331,8 @@ impl Bench {
         };
         let start = ThreadClock::start();
         let corpus = GloveCorpus::with_frequent_words(&index, settings)?;
-        let counted = corpus.count_cooccurrences(0..corpus.n_docs());
-        let mut trainer = GloveTrainer::new(corpus, vec![counted]);
+        let counted = corpus.count_cooccurrences_in_docs(0..corpus.n_docs());
+        let mut trainer = GloveTrainer::from_corpus_and_cooccurrences(corpus, vec![counted]);
         trainer.train_remaining_rounds();
         let vectors = trainer.into_word_vectors();
         Ok(json!({
@@ -350,7 +350,7 @@ impl Bench {
         let others: Vec<(&str, LinguisticAnalysis)> = self.given.texts[texts.len()..]
             .iter()
             .take(8)
-            .map(|it| (it.as_str(), analyze_linguistically(it)))
+            .map(|it| (it.as_str(), tag_words_and_noun_phrases(it)))
             .collect();
         let others: Vec<(&str, &LinguisticAnalysis)> =
             others.iter().map(|it| (it.0, &it.1)).collect();
@@ -360,7 +360,7 @@ impl Bench {
             let mut seconds = 0.0;
             for (at, text) in texts.iter().enumerate() {
                 let analysing = ThreadClock::start();
-                let analysis = analyze_linguistically(text);
+                let analysis = tag_words_and_noun_phrases(text);
                 seconds += analysing.seconds();
                 let source = ManipulationInput {
                     id: "d",
@@ -426,7 +426,7 @@ fn bootstrap() -> Value {
 }
 
 /// Query terms with the statistics of the collection and the numbers of another index.
-fn here(terms: &QueryTerms, index: &Index) -> QueryTerms {
+fn here(terms: &DistinctQueryTerms, index: &Index) -> DistinctQueryTerms {
     let mut terms = terms.clone();
     terms
         .iter_mut()

@@ -38,7 +38,7 @@ pub use event::{ClientAnnotationEvent, ReceivedAnnotationEvent};
 pub use event_key::AnnotationEventKey;
 pub use judgments::ItemAnswers;
 pub use log::AnnotationLog;
-pub use task::{AnnotationItem, AnnotationTask};
+pub use task::{AnnotationItem, AnnotationTaskDefinition};
 
 /// The number of a person, assigned by the server.
 #[derive(

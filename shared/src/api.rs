@@ -20,19 +20,19 @@ use serde::{Deserialize, Serialize};
 
 use address::RequestAddress;
 
-use crate::compare::compared_query::ComparedQuery;
+use crate::compare::compared_query::ComparedQueryWithTopDocuments;
 use crate::compare::query_list::ComparedQueryListOptions;
 use crate::compare::query_list::ComparedQueryPage;
 use crate::compare::{RankerComparison, RankerComparisonOptions};
 use crate::error::Error;
-use crate::index::CollectionTotals;
-use crate::late_interaction::LateInteractionAnalysisWithSlug;
+use crate::index::DocumentAndTermTotals;
+use crate::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use crate::probe::AxiomVariant;
 use crate::probe::Probe;
 use crate::report::ReportTable;
 use crate::reproduce::PaperTable;
 use crate::score::RankerInfo;
-use crate::score::rescoring::RescoringRecord;
+use crate::score::rescoring::ScoreStabilityRecord;
 use crate::study::behavioral_tests::{BehavioralTestOptions, BehavioralTestResults};
 use crate::study::controls::StudyPageControls;
 use crate::study::figures::{StudyFigureOptions, StudyFigures};
@@ -46,7 +46,7 @@ use crate::text::Analyzer;
 /// A request with its method, path and reply.
 pub trait Endpoint: Serialize + DeserializeOwned {
     /// The HTTP method.
-    const METHOD: Method;
+    const METHOD: RequestMethod;
     /// Template of the path below the server root, with the names of fields in braces.
     const PATH: &'static str;
     /// The type of the response.
@@ -61,7 +61,7 @@ pub trait Endpoint: Serialize + DeserializeOwned {
 
 /// The HTTP method of a request and how it is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum RequestMethod {
     /// Reads a resource and changes nothing.
     Get,
     /// Creates a resource or starts an action.
@@ -74,40 +74,40 @@ pub enum Method {
     Delete,
 }
 
-impl fmt::Display for Method {
+impl fmt::Display for RequestMethod {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Method::Get => "GET",
-            Method::Post => "POST",
-            Method::Put => "PUT",
-            Method::Patch => "PATCH",
-            Method::Delete => "DELETE",
+            RequestMethod::Get => "GET",
+            RequestMethod::Post => "POST",
+            RequestMethod::Put => "PUT",
+            RequestMethod::Patch => "PATCH",
+            RequestMethod::Delete => "DELETE",
         })
     }
 }
 
-impl FromStr for Method {
+impl FromStr for RequestMethod {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Method, Error> {
+    fn from_str(text: &str) -> Result<RequestMethod, Error> {
         let known = [
-            Method::Get,
-            Method::Post,
-            Method::Put,
-            Method::Patch,
-            Method::Delete,
+            RequestMethod::Get,
+            RequestMethod::Post,
+            RequestMethod::Put,
+            RequestMethod::Patch,
+            RequestMethod::Delete,
         ];
         let found = known.into_iter().find(|it| it.to_string() == text);
         found.ok_or_else(|| Error::not_one_of("method", text, known))
     }
 }
 
-impl Method {
+impl RequestMethod {
     /// Returns whether the fields of the request are its JSON body, except those in the path.
     pub fn has_body(self) -> bool {
         match self {
-            Method::Get | Method::Delete => false,
-            Method::Post | Method::Put | Method::Patch => true,
+            RequestMethod::Get | RequestMethod::Delete => false,
+            RequestMethod::Post | RequestMethod::Put | RequestMethod::Patch => true,
         }
     }
 }
@@ -116,7 +116,7 @@ impl Method {
 macro_rules! endpoints {
     ($($method:ident $path:literal $request:ty => $reply:ty;)*) => {$(
         impl $crate::api::Endpoint for $request {
-            const METHOD: $crate::api::Method = $crate::api::Method::$method;
+            const METHOD: $crate::api::RequestMethod = $crate::api::RequestMethod::$method;
             const PATH: &'static str = $path;
             type Reply = $reply;
         }
@@ -132,12 +132,12 @@ endpoints! {
     Get "/api/studies/{study}/behavioral-tests" GetBehavioralTestsRequest => BehavioralTestResults;
     // By the spec of the ranker; empty if the command `late-interaction` was not run.
     Get "/api/studies/{study}/late-interaction"
-        ListLateInteractionAnalysesRequest => Vec<LateInteractionAnalysisWithSlug>;
+        ListLateInteractionAnalysesRequest => Vec<LateInteractionAnalysisWithRankerSlug>;
     Get "/api/studies/{study}/late-interaction/{ranker}/top-documents"
-        GetTopDocumentsRequest => TopDocuments;
+        GetLateInteractionTopDocumentsRequest => TopDocuments;
     Get "/api/studies/{study}/compare" CompareRankersRequest => RankerComparison;
     Get "/api/studies/{study}/compare/queries" ListComparedQueriesRequest => ComparedQueryPage;
-    Get "/api/studies/{study}/compare/queries/{query_id}" GetComparedQueryRequest => ComparedQuery;
+    Get "/api/studies/{study}/compare/queries/{query_id}" GetComparedQueryRequest => ComparedQueryWithTopDocuments;
     Get "/api/studies/{study}/reproductions/{paper}/tables/{table}"
         GetReproductionRequest => Vec<ReportTable>;
     Get "/api/studies/{study}/rankers/{ranker}/probes/{probe}/instances"
@@ -149,11 +149,11 @@ endpoints! {
         GetCollectionStatisticsRequest => CollectionStatisticsResponse;
     Post "/api/score" ScoreDocumentsRequest => ScoreDocumentsResponse;
     Post "/api/attention" GetAttentionRequest => AttentionResponse;
-    Post "/api/jobs" CreateJobRequest => Job;
-    Get "/api/jobs" ListJobsRequest => Vec<Job>;
-    Get "/api/jobs/{job}" GetJobRequest => Job;
-    Post "/api/jobs/{job}/cancel" CancelJobRequest => Job;
-    Post "/api/jobs/{job}/resume" ResumeJobRequest => Job;
+    Post "/api/jobs" CreateScoringJobRequest => ScoringJob;
+    Get "/api/jobs" ListScoringJobsRequest => Vec<ScoringJob>;
+    Get "/api/jobs/{job}" GetScoringJobRequest => ScoringJob;
+    Post "/api/jobs/{job}/cancel" CancelScoringJobRequest => ScoringJob;
+    Post "/api/jobs/{job}/resume" ResumeScoringJobRequest => ScoringJob;
     Get "/api/jobs/{job}/scores" GetJobScoresRequest => JobScoresResponse;
 }
 
@@ -173,7 +173,7 @@ pub struct ErrorResponse {
 
 impl ErrorResponse {
     /// Creates an error that concerns no single field.
-    pub fn new(error: impl Into<String>, error_type: &str) -> ErrorResponse {
+    pub fn with_message_and_type(error: impl Into<String>, error_type: &str) -> ErrorResponse {
         ErrorResponse {
             error: error.into(),
             error_type: error_type.to_owned(),
@@ -259,10 +259,10 @@ pub struct ListLateInteractionAnalysesRequest {
 /// Returns the top documents of a query by a ranker of [`ListLateInteractionAnalysesRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct GetTopDocumentsRequest {
+pub struct GetLateInteractionTopDocumentsRequest {
     /// Name of the study.
     pub study: String,
-    /// The ranker: [`LateInteractionAnalysisWithSlug::slug`], or its position in the list, counted
+    /// The ranker: [`LateInteractionAnalysisWithRankerSlug::slug`], or its position in the list, counted
     /// from 0.
     pub ranker: String,
     /// The position of the query in the study, counted from 0.
@@ -368,7 +368,7 @@ pub struct CollectionStatisticsResponse {
     /// The analyzer with which the documents were indexed.
     pub analyzer: Analyzer,
     /// Totals of the whole collection.
-    pub totals: CollectionTotals,
+    pub totals: DocumentAndTermTotals,
     /// Statistics of the terms of the study's documents and queries.
     pub terms: std::collections::BTreeMap<String, TermStatistics>,
     /// Word vectors of the study, if it has any.
@@ -459,7 +459,7 @@ pub struct AttentionResponse {
 /// Creates a job that scores unique pairs with a model. Operators only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct CreateJobRequest {
+pub struct CreateScoringJobRequest {
     /// A model of [`ServerInfoResponse::models`], by its `spec`.
     pub model: String,
     /// Title of the job, shown in lists.
@@ -475,40 +475,40 @@ pub struct CreateJobRequest {
 /// Lists all jobs, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ListJobsRequest {}
+pub struct ListScoringJobsRequest {}
 
 /// Returns one job; `/api/jobs/{job}/events` sends it as server-sent events until it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct GetJobRequest {
-    /// [`Job::id`].
+pub struct GetScoringJobRequest {
+    /// [`ScoringJob::id`].
     pub job: String,
 }
 
-impl GetJobRequest {
-    /// The path of the server-sent events of a job: an event `job` with a [`Job`] at each step.
+impl GetScoringJobRequest {
+    /// The path of the server-sent events of a job: an event `job` with a [`ScoringJob`] at each step.
     pub const EVENTS_PATH: &'static str = "/api/jobs/{job}/events";
 
     /// Returns the address of the server-sent events of this job.
     pub fn events_address(&self) -> String {
         let json = serde_json::to_value(self).unwrap_or_default();
-        RequestAddress::new(Method::Get, Self::EVENTS_PATH, json).path
+        RequestAddress::new(RequestMethod::Get, Self::EVENTS_PATH, json).path
     }
 }
 
 /// Cancels a job. Its scores so far are stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct CancelJobRequest {
-    /// [`Job::id`].
+pub struct CancelScoringJobRequest {
+    /// [`ScoringJob::id`].
     pub job: String,
 }
 
 /// Resumes a canceled or failed job where it stopped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ResumeJobRequest {
-    /// [`Job::id`].
+pub struct ResumeScoringJobRequest {
+    /// [`ScoringJob::id`].
     pub job: String,
 }
 
@@ -516,7 +516,7 @@ pub struct ResumeJobRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetJobScoresRequest {
-    /// [`Job::id`].
+    /// [`ScoringJob::id`].
     pub job: String,
 }
 
@@ -533,13 +533,13 @@ pub struct JobScoresResponse {
     /// The score stability check, once every pair is scored: scores of some pairs under other
     /// conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rescoring: Option<RescoringRecord>,
+    pub rescoring: Option<ScoreStabilityRecord>,
 }
 
 /// A job that scores pairs with a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Job {
+pub struct ScoringJob {
     /// Identifier of the job, the last segment of its address.
     pub id: String,
     /// Title of the job, shown in lists.

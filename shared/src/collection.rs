@@ -21,10 +21,10 @@ use crate::error::{Error, FileReadReport};
 pub type ByteProgressCallback<'a> = &'a mut dyn FnMut(u64);
 
 /// The content of a file, with a report on warnings and rejected rows.
-pub type FileReadResult<T> = Result<(T, FileReadReport), Error>;
+pub type FileContentAndReportResult<T> = Result<(T, FileReadReport), Error>;
 
-/// A [`FileReadResult`] of rows in the order of the file.
-pub type RowsReadResult<T> = FileReadResult<Vec<T>>;
+/// A [`FileContentAndReportResult`] of rows in the order of the file.
+pub type FileRowsAndReportResult<T> = FileContentAndReportResult<Vec<T>>;
 
 /// A query of a collection: its id, its text, and optionally its group and split.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -35,16 +35,16 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, serialize_as_text};
 use crate::score::RankerInfo;
 use crate::study::Study;
-use crate::study::overview::{QuerySplitSize, count_queries_per_split};
+use crate::study::overview::{QuerySplitSize, count_queries_of_first_splits};
 use crate::text::Stopwords;
-use compared_query::ComparedQuery;
+use compared_query::ComparedQueryWithTopDocuments;
 use hypotheses::HypothesisResult;
-use paired_means::{PairedMetricMeans, ReciprocalRankChanges};
+use paired_means::{PairedMetricMeans, ReciprocalRankDifferenceSummary};
 use query_groups::{
     OpeningBigramGroup, QueryLengthGroup, QueryTokenFractionBucket, QuestionClassGroup,
     TopDocumentOverlap,
 };
-use query_list::{ComparedQueryListOptions, ComparedQueryPage, QueryWithMetrics};
+use query_list::{ComparedQueryListOptions, ComparedQueryPage, QueryWithPairedMetrics};
 use query_metrics::PairedQueryMetrics;
 
 pub use input::{RankerComparisonInput, ranker_info_of_run, selectable_ranker_from_run};
@@ -158,7 +158,7 @@ pub struct SelectableRanker {
 /// The number of queries that count, and why the others do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ComparedQueryCounts {
+pub struct IncludedAndExcludedQueryCounts {
     /// Queries of the collection, or of the split.
     pub n_queries: u64,
     /// Queries that not both rankers have ranked.
@@ -202,7 +202,7 @@ pub struct RankerComparison {
     /// The splits of the queries.
     pub splits: Vec<QuerySplitSize>,
     /// The number of queries that count.
-    pub query_counts: ComparedQueryCounts,
+    pub query_counts: IncludedAndExcludedQueryCounts,
     /// The comparison of RR@10.
     pub reciprocal_rank: PairedMetricMeans,
     /// The comparison of the fraction of query tokens in the top documents.
@@ -214,7 +214,7 @@ pub struct RankerComparison {
     /// RR by query length: the paper's table 3.
     pub query_lengths: Vec<QueryLengthGroup>,
     /// The difference in RR, query by query: the paper's figure 1.
-    pub rr_changes: ReciprocalRankChanges,
+    pub rr_changes: ReciprocalRankDifferenceSummary,
     /// The number of common top documents: the paper's table 4.
     pub top_overlap: TopDocumentOverlap,
     /// RR by question class: the paper's table 6.
@@ -224,7 +224,7 @@ pub struct RankerComparison {
     /// The outcomes of the hypotheses.
     pub hypotheses: Vec<HypothesisResult>,
     /// Queries where one ranker wins and the other loses: the paper's table 5.
-    pub examples: Vec<ComparedQuery>,
+    pub examples: Vec<ComparedQueryWithTopDocuments>,
 }
 
 impl Study {
@@ -237,19 +237,23 @@ impl Study {
         let slugs = self.ranker_slugs();
         for it in &mut found.options.rankers {
             if let RankerRef::Ranker(name) = it {
-                *name = slugs[self.ranker_row(name)?].clone();
+                *name = slugs[self.parse_ranker_row_index(name)?].clone();
             }
         }
         Ok(found)
     }
 
     /// Returns one page of the queries of a comparison.
-    pub fn list_compared_queries(
+    pub fn list_compared_queries_page(
         &self,
         asking: &RankerComparisonOptions,
         listing: &ComparedQueryListOptions,
     ) -> Result<ComparedQueryPage, Error> {
-        query_list::list_compared_queries(&self.ranker_comparison_input(asking)?, asking, listing)
+        query_list::list_compared_queries_page(
+            &self.ranker_comparison_input(asking)?,
+            asking,
+            listing,
+        )
     }
 
     /// Returns one query of a comparison with its top documents.
@@ -257,7 +261,7 @@ impl Study {
         &self,
         asking: &RankerComparisonOptions,
         query: &str,
-    ) -> Result<ComparedQuery, Error> {
+    ) -> Result<ComparedQueryWithTopDocuments, Error> {
         compared_query::compare_rankers_on_query(
             &self.ranker_comparison_input(asking)?,
             asking,
@@ -269,7 +273,7 @@ impl Study {
     pub fn list_all_compared_queries(
         &self,
         asking: &RankerComparisonOptions,
-    ) -> Result<Vec<QueryWithMetrics>, Error> {
+    ) -> Result<Vec<QueryWithPairedMetrics>, Error> {
         query_list::list_all_compared_queries(&self.ranker_comparison_input(asking)?, asking)
     }
 }
@@ -282,9 +286,11 @@ pub fn compare_rankers(
 ) -> Result<RankerComparison, Error> {
     let (asked, values) = source.metrics_of_included_queries(asking)?;
     let rows: &[PairedQueryMetrics] = &values.rows;
-    let fqt = paired_means::compute_paired_means(rows, |it| it.query_token_fraction_pair());
-    let fnt = paired_means::compute_paired_means(rows, |it| it.novel_term_fraction_pair());
-    let change = paired_means::compute_reciprocal_rank_changes(rows);
+    let fqt =
+        paired_means::compute_paired_means_and_tests(rows, |it| it.query_token_fraction_pair());
+    let fnt =
+        paired_means::compute_paired_means_and_tests(rows, |it| it.novel_term_fraction_pair());
+    let change = paired_means::summarize_reciprocal_rank_changes(rows);
     let buckets = query_groups::mrr_by_query_token_fraction(rows);
     let lengths = query_groups::mrr_by_query_length(rows);
     let findings = hypotheses::evaluate_hypotheses(rows, [&fqt, &fnt]);
@@ -299,9 +305,9 @@ pub fn compare_rankers(
         ranker_options: source.choices.clone(),
         rankers: disambiguate_labels(source.rankers.clone()),
         n_unscored: source.n_unscored,
-        splits: count_queries_per_split(source.queries.iter().copied()),
+        splits: count_queries_of_first_splits(source.queries.iter().copied()),
         query_counts: values.query_counts,
-        reciprocal_rank: paired_means::compute_paired_means(rows, |it| it.rr),
+        reciprocal_rank: paired_means::compute_paired_means_and_tests(rows, |it| it.rr),
         fraction_query_tokens: fqt,
         fraction_novel_terms: fnt,
         fqt_buckets: buckets,

@@ -28,9 +28,9 @@ pub enum Error {
     #[error("{field}: {error}")]
     Invalid {
         /// The invalid field.
-        field: InvalidField,
+        field: ErrorFieldName,
         /// What is wrong with it and what is allowed.
-        error: FieldError,
+        error: InvalidFieldReason,
     },
     /// Something was requested by a name that does not exist.
     #[error("there is no {what} named `{name}`")]
@@ -72,39 +72,39 @@ impl Error {
     }
 
     /// Returns the error of a field that is needed and was not given, or is empty.
-    pub fn missing_field(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Missing(reason.to_string()).into_error_for_field(field)
+    pub fn missing_field(field: impl Into<ErrorFieldName>, reason: impl ToString) -> Error {
+        InvalidFieldReason::Missing(reason.to_string()).into_error_for_field(field)
     }
 
     /// Returns the error of a value outside of its range.
-    pub fn out_of_range(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::OutOfRange(reason.to_string()).into_error_for_field(field)
+    pub fn out_of_range(field: impl Into<ErrorFieldName>, reason: impl ToString) -> Error {
+        InvalidFieldReason::OutOfRange(reason.to_string()).into_error_for_field(field)
     }
 
     /// Returns the error of a value in the wrong format.
-    pub fn malformed_value(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Malformed(reason.to_string()).into_error_for_field(field)
+    pub fn malformed_value(field: impl Into<ErrorFieldName>, reason: impl ToString) -> Error {
+        InvalidFieldReason::Malformed(reason.to_string()).into_error_for_field(field)
     }
 
     /// Returns the error of a value that conflicts with others.
-    pub fn conflicting_value(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Conflict(reason.to_string()).into_error_for_field(field)
+    pub fn conflicting_value(field: impl Into<ErrorFieldName>, reason: impl ToString) -> Error {
+        InvalidFieldReason::Conflict(reason.to_string()).into_error_for_field(field)
     }
 
     /// Returns the error of a value that is valid elsewhere but cannot be used here.
-    pub fn unsupported_value(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Unsupported(reason.to_string()).into_error_for_field(field)
+    pub fn unsupported_value(field: impl Into<ErrorFieldName>, reason: impl ToString) -> Error {
+        InvalidFieldReason::Unsupported(reason.to_string()).into_error_for_field(field)
     }
 
     /// Returns the error of a value that is not in the list of known values.
     pub fn not_one_of<T: ToString>(
-        field: impl Into<InvalidField>,
+        field: impl Into<ErrorFieldName>,
         value: impl ToString,
         known: impl IntoIterator<Item = T>,
     ) -> Error {
         let known: Vec<String> = known.into_iter().map(|it| it.to_string()).collect();
         let (value, known) = (value.to_string(), known.join(", "));
-        FieldError::NotOneOf {
+        InvalidFieldReason::NotOneOf {
             value,
             allowed: known,
         }
@@ -113,12 +113,12 @@ impl Error {
 
     /// Returns the error of a value that cannot be read as what is expected.
     pub fn unparsable_value(
-        field: impl Into<InvalidField>,
+        field: impl Into<ErrorFieldName>,
         value: impl ToString,
         expected: impl ToString,
     ) -> Error {
         let (value, expected) = (value.to_string(), expected.to_string());
-        FieldError::InvalidValue { value, expected }.into_error_for_field(field)
+        InvalidFieldReason::InvalidValue { value, expected }.into_error_for_field(field)
     }
 
     /// Returns the name of the invalid field, if a field is invalid.
@@ -169,35 +169,35 @@ impl Error {
 
 /// The field of an error: its name and how messages show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InvalidField {
+pub struct ErrorFieldName {
     /// Name of the field of a request, the option of a command or the key of a study file.
     pub name: String,
     /// What the message shows instead of the name, for example the name with the value.
     pub display: Option<String>,
 }
 
-impl InvalidField {
+impl ErrorFieldName {
     /// Returns a field that messages show in other words than its name.
-    pub fn with_display_name(name: &str, shown: impl ToString) -> InvalidField {
+    pub fn with_display_name(name: &str, shown: impl ToString) -> ErrorFieldName {
         let (name, shown) = (name.to_owned(), Some(shown.to_string()));
-        InvalidField {
+        ErrorFieldName {
             name,
             display: shown,
         }
     }
 }
 
-impl From<&str> for InvalidField {
-    fn from(name: &str) -> InvalidField {
+impl From<&str> for ErrorFieldName {
+    fn from(name: &str) -> ErrorFieldName {
         let (name, shown) = (name.to_owned(), None);
-        InvalidField {
+        ErrorFieldName {
             name,
             display: shown,
         }
     }
 }
 
-impl std::fmt::Display for InvalidField {
+impl std::fmt::Display for ErrorFieldName {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(self.display.as_ref().unwrap_or(&self.name))
     }
@@ -205,7 +205,7 @@ impl std::fmt::Display for InvalidField {
 
 /// Why a field is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum FieldError {
+pub enum InvalidFieldReason {
     /// A value that is not in a list of known values.
     #[error("`{value}` is none of {allowed}")]
     NotOneOf {
@@ -271,9 +271,9 @@ pub enum FieldError {
     Unsupported(String),
 }
 
-impl FieldError {
+impl InvalidFieldReason {
     /// Returns the error of a field that is invalid in this way.
-    pub fn into_error_for_field(self, field: impl Into<InvalidField>) -> Error {
+    pub fn into_error_for_field(self, field: impl Into<ErrorFieldName>) -> Error {
         Error::Invalid {
             field: field.into(),
             error: self,

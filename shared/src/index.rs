@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::text::vocabulary::{TermNo, TokenNo};
 use crate::text::{Analyzer, Vocabulary};
 
-pub use term_statistics::CollectionTotals;
+pub use term_statistics::DocumentAndTermTotals;
 
 /// Number of a document: its index in the collection.
 pub type DocNo = u32;
@@ -114,7 +114,7 @@ impl IndexBuilder {
             }
         }
         Ok(Index {
-            totals: CollectionTotals {
+            totals: DocumentAndTermTotals {
                 n_docs: starts.len() as u64 - 1,
                 n_terms: forward.len() as u64,
             },
@@ -134,7 +134,7 @@ impl IndexBuilder {
 /// An inverted and forward index of a collection, with terms and documents as integers.
 pub struct Index {
     /// The totals, without the texts of [`Index::add_text_without_statistics`].
-    totals: CollectionTotals,
+    totals: DocumentAndTermTotals,
     keeps_tokens: bool,
     vocabulary: Vocabulary,
     /// The offset of each document in `forward`.
@@ -242,7 +242,7 @@ impl Index {
     }
 
     /// Returns the numbers of documents and term occurrences of the collection.
-    pub fn collection_totals(&self) -> CollectionTotals {
+    pub fn collection_totals(&self) -> DocumentAndTermTotals {
         self.totals
     }
 
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(index.document_length(1), 0);
         assert_eq!(
             index.collection_totals(),
-            CollectionTotals {
+            DocumentAndTermTotals {
                 n_docs: 3,
                 n_terms: 5
             }

@@ -5,7 +5,7 @@
 //! A late-interaction ranker scores `s(q, d) = Σ_i max_j cos(q_i, d_j)` over the tokens of query
 //! and document. For each query and each document of its pool, this module is given the best match
 //! of every query token: the greatest cosine and the document token that has it
-//! ([`QueryTokenMatchMatrix`]). It computes:
+//! ([`QueryTokenBestMatches`]). It computes:
 //!
 //! - the **importance** of a word: τ_AP between the ranking of the pool and the ranking without the
 //!   cosines of the word's tokens (an additive mask: nothing is encoded again), averaged over
@@ -29,21 +29,21 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use crate::score::RankerInfo;
-use crate::stats::correlation::PearsonCorrelation;
+use crate::stats::correlation::CorrelationWithSampleSize;
 
-pub use aggregation::{LateInteractionCorpusStatistics, aggregate_query_match_statistics};
-pub use query_matches::{QueryMatchStatistics, compute_query_match_statistics};
+pub use aggregation::{DfAndSpectrumLookup, aggregate_into_late_interaction_analysis};
+pub use query_matches::{QueryPoolMatchStatistics, compute_query_token_match_statistics};
 
 /// A token of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryToken {
+pub struct QuerySubwordToken {
     /// The id of the token in the model's vocabulary.
     pub id: u32,
     /// The token as in the vocabulary, for example `##ing`.
     #[serde(alias = "piece")]
     pub token: String,
-    /// The index of its word in [`QueryTokenMatchMatrix::words`]; `None` for punctuation.
+    /// The index of its word in [`QueryTokenBestMatches::words`]; `None` for punctuation.
     #[serde(alias = "word")]
     pub word_index: Option<u32>,
 }
@@ -59,13 +59,13 @@ pub struct BestTokenMatch {
 
 /// The best matches of the tokens of a query in every document of its pool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct QueryTokenMatchMatrix {
+pub struct QueryTokenBestMatches {
     /// The index of the query.
     pub query_no: u32,
     /// The distinct words of the query in lower case, in the order of the query.
     pub words: Vec<String>,
     /// The tokens of the query, in order.
-    pub tokens: Vec<QueryToken>,
+    pub tokens: Vec<QuerySubwordToken>,
     /// The best matches, shape documents × tokens.
     pub best_matches: Vec<BestTokenMatch>,
 }
@@ -104,13 +104,13 @@ pub struct QueryWordStatistics {
     /// The other tokens that it matches most often, with their share of all its matches; at most
     /// [`MAX_SOFT_MATCHES`].
     #[serde(alias = "soft")]
-    pub soft_matches: Vec<SoftMatchedToken>,
+    pub soft_matches: Vec<SoftMatchTargetToken>,
 }
 
 /// Another token that the tokens of a word match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SoftMatchedToken {
+pub struct SoftMatchTargetToken {
     /// The token as in the vocabulary.
     #[serde(alias = "piece")]
     pub token: String,
@@ -121,7 +121,7 @@ pub struct SoftMatchedToken {
 /// The statistics of a token of the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryTokenStatistics {
+pub struct LateInteractionTokenStatistics {
     /// The token as in the vocabulary.
     #[serde(alias = "piece")]
     pub token: String,
@@ -135,7 +135,7 @@ pub struct QueryTokenStatistics {
     pub n_query_positions: u64,
     /// The number of its vectors in the documents that were encoded.
     pub n_occurrences: u64,
-    /// λ_1 / Σ λ_k; `None` below [`LateInteractionMetadata::min_occurrences`].
+    /// λ_1 / Σ λ_k; `None` below [`LateInteractionAnalysisMetadata::min_occurrences`].
     #[serde(alias = "ratio")]
     pub spectral_ratio: Option<f64>,
     /// The spectral ratio of the encoder before fine-tuning, if it was computed.
@@ -149,7 +149,7 @@ pub const MAX_SOFT_MATCHES: usize = 5;
 /// The collection, the ranker and the sizes of a late-interaction analysis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LateInteractionMetadata {
+pub struct LateInteractionAnalysisMetadata {
     /// The name in URLs and file names.
     pub name: String,
     /// The title, as shown to readers.
@@ -178,37 +178,37 @@ pub struct LateInteractionMetadata {
 /// A late-interaction analysis in the list of a study, with the slug of its ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LateInteractionAnalysisWithSlug {
+pub struct LateInteractionAnalysisWithRankerSlug {
     /// The name of the ranker in addresses.
     pub slug: String,
     /// The analysis of the ranker.
-    pub analysis: LateInteractionAnalysis,
+    pub analysis: LateInteractionRankerAnalysis,
 }
 
 /// The analysis of a late-interaction ranker: term importance, exact and soft matches, spectra. It
 /// is stored as JSON and sent over HTTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LateInteractionAnalysis {
+pub struct LateInteractionRankerAnalysis {
     /// The collection, the ranker and the sizes.
     #[serde(alias = "head")]
-    pub header: LateInteractionMetadata,
+    pub header: LateInteractionAnalysisMetadata,
     /// The statistics of each word.
     pub words: Vec<QueryWordStatistics>,
     /// The statistics of each token.
     #[serde(alias = "pieces")]
-    pub tokens: Vec<QueryTokenStatistics>,
+    pub tokens: Vec<LateInteractionTokenStatistics>,
     /// Correlation of idf and importance over words; the paper reports −.4.
     #[serde(alias = "r_importance")]
-    pub idf_importance_correlation: Option<PearsonCorrelation>,
+    pub idf_importance_correlation: Option<CorrelationWithSampleSize>,
     /// Correlation of idf and ΔES over words; the paper reports .667.
     #[serde(alias = "r_delta_es")]
-    pub idf_delta_es_correlation: Option<PearsonCorrelation>,
+    pub idf_delta_es_correlation: Option<CorrelationWithSampleSize>,
     /// Correlation of idf and spectral ratio over tokens; the paper reports .77.
     #[serde(alias = "r_ratio")]
-    pub idf_spectral_correlation: Option<PearsonCorrelation>,
+    pub idf_spectral_correlation: Option<CorrelationWithSampleSize>,
     /// The correlation of idf and spectral ratio for the encoder before fine-tuning, if it was
     /// computed.
     #[serde(alias = "r_ratio_before")]
-    pub pretrained_idf_spectral_correlation: Option<PearsonCorrelation>,
+    pub pretrained_idf_spectral_correlation: Option<CorrelationWithSampleSize>,
 }

@@ -21,11 +21,11 @@
 //! # fn main() -> Result<(), shared::error::Error> {
 //! use shared::index::Index;
 //! use shared::probe::mining::{InstanceMiner, MiningResult, PooledQuery};
-//! use shared::probe::{Axiom, AxiomVariant, MiningLimits, Probe};
+//! use shared::probe::{Axiom, AxiomVariant, MiningThresholds, Probe};
 //! use shared::rank::LexicalRanker;
 //! use shared::rank::max_score::TopKSearcher;
 //! use shared::text::Analyzer;
-//! use shared::verdict::ClaimOutcome;
+//! use shared::verdict::VerdictOutcome;
 //!
 //! let documents = [
 //!     "A river carries sand from the mountains to the sea.",
@@ -39,20 +39,20 @@
 //!     index: &index,
 //!     word_vectors: None,
 //!     probes: &probes,
-//!     limits: &MiningLimits::STANDARD,
+//!     limits: &MiningThresholds::STANDARD,
 //! };
-//! let found = miner.mine_pooled_query(&PooledQuery::without_grades(query, &[0, 1]));
+//! let found = miner.mine_pooled_query(&PooledQuery::from_ungraded_docs(query, &[0, 1]));
 //! let mined = MiningResult::from_query_results(&probes, vec![found]);
 //! let instances = &mined.instances[0];
 //! assert_eq!(instances.claims_of_query(0).count(), 1);
 //!
 //! let bm25: LexicalRanker = "bm25".parse()?;
 //! let terms = index.query_term_statistics(query);
-//! let ranking = TopKSearcher::new(&index, bm25).search(&index, &terms, 2);
+//! let ranking = TopKSearcher::for_lexical_ranker(&index, bm25).search(&index, &terms, 2);
 //! let score_of = |doc| ranking.iter().find(|hit| hit.doc == doc).map(|hit| hit.score);
 //! for claim in instances.claims_of_query(0) {
-//!     let scored = claim.map_docs_to_scores(score_of).expect("both were found");
-//!     assert_eq!(scored.verdict(0.0).outcome, ClaimOutcome::Satisfied);
+//!     let scored = claim.replace_docs_with_scores(score_of).expect("both were found");
+//!     assert_eq!(scored.verdict(0.0).outcome, VerdictOutcome::Satisfied);
 //! }
 //! # Ok(())
 //! # }

@@ -1,6 +1,6 @@
 //! Figures as data, and their rendering as SVG for pages, reports and papers.
 //!
-//! A [`PlotFigure`] is a list of marks whose colors are [`FigureColor`]s; a theme maps these to
+//! A [`PlotFigure`] is a list of marks whose colors are [`FigureColorRole`]s; a theme maps these to
 //! hexadecimal colors. The builders arrange the marks and describe the result in words for people
 //! who do not see the figure.
 
@@ -19,14 +19,14 @@ mod grid_search;
 mod svg;
 mod thumbnail;
 
-pub use color::{FigureColor, FigureTheme};
-pub use funnel::{draw_mining_funnel, draw_ranker_means_by_overlap};
+pub use color::{FigureColorRole, FigureTheme};
+pub use funnel::{draw_effectiveness_by_overlap_third, draw_mining_funnel};
 pub use grid_search::draw_grid_search_heatmap;
-pub use heatmap::draw_study_heatmap;
+pub use heatmap::draw_study_heatmap_figure;
 pub use histogram::{draw_margin_histogram, draw_score_difference_histogram};
 pub use points::{LabeledScatterPlot, draw_labeled_scatter_plot};
 pub use scale::{diverging_color_step_of_effect, diverging_color_step_of_fraction};
-pub use scatter::draw_effectiveness_scatter;
+pub use scatter::draw_effectiveness_axiom_scatter;
 pub use svg::figure_to_svg;
 pub use thumbnail::draw_heatmap_thumbnail;
 
@@ -59,7 +59,7 @@ pub enum FigureMark {
         /// The radius of its corners.
         corner_radius: f64,
         /// The color.
-        fill: FigureColor,
+        fill: FigureColorRole,
     },
     /// A straight line.
     Line {
@@ -70,7 +70,7 @@ pub enum FigureMark {
         /// The line width, in pixels.
         width: f64,
         /// The color.
-        stroke: FigureColor,
+        stroke: FigureColorRole,
         /// The opacity, from 0 to 1.
         opacity: f64,
     },
@@ -79,9 +79,9 @@ pub enum FigureMark {
         /// The center.
         at: [f64; 2],
         /// The color of the inside.
-        fill: FigureColor,
+        fill: FigureColorRole,
         /// The color of the edge.
-        stroke: FigureColor,
+        stroke: FigureColorRole,
     },
     /// A line of text.
     Text {
@@ -92,7 +92,7 @@ pub enum FigureMark {
         /// The font.
         font: FigureFontStyle,
         /// The color.
-        fill: FigureColor,
+        fill: FigureColorRole,
         /// The text, which may be untrusted.
         text: String,
     },
@@ -131,15 +131,15 @@ pub enum FigureFontStyle {
 
 /// The font and the color of a text.
 #[derive(Debug, Clone, Copy)]
-struct TextStyle(FigureFontStyle, FigureColor);
+struct TextStyle(FigureFontStyle, FigureColorRole);
 
 /// Width of a figure that fills the column of a page.
 const COLUMN: f64 = 560.0;
 
 /// The style of secondary text.
-const NOTE: TextStyle = TextStyle(FigureFontStyle::Label, FigureColor::Secondary);
+const NOTE: TextStyle = TextStyle(FigureFontStyle::Label, FigureColorRole::Secondary);
 
-fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: FigureColor) -> FigureMark {
+fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: FigureColorRole) -> FigureMark {
     FigureMark::Rect {
         at,
         size,
@@ -149,7 +149,7 @@ fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: FigureColor) -> FigureMa
 }
 
 /// Returns a line with a width of one pixel.
-fn line(from: [f64; 2], to: [f64; 2], stroke: FigureColor) -> FigureMark {
+fn line(from: [f64; 2], to: [f64; 2], stroke: FigureColorRole) -> FigureMark {
     FigureMark::Line {
         from,
         to,

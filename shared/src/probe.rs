@@ -24,18 +24,18 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use features::{QueryInstances, QueryPoolFeatures, RequiredDocumentFeatures};
+use features::{AxiomInstancesForQuery, QueryPoolFeatures, RequiredDocumentFeatures};
 
-pub use axiom::{Axiom, AxiomFormula, IrAxiomsAxiom};
-pub use claim::{ScoreClaim, ScoreClaimKind, TieAgreement};
+pub use axiom::{Axiom, AxiomCombinationFormula, IrAxiomsAxiom};
+pub use claim::{ScoreClaim, ScoreClaimKind, TieAgreementWithClaim};
 pub(crate) use instances::are_valid_row_offsets;
-pub use instances::{Instances, InstancesHeader};
-pub use limits::{AxiomVariant, MiningLimits, PaperDefinitionSource};
+pub use instances::{InstancesHeader, ProbeInstances};
+pub use limits::{AxiomDefinitionPaper, AxiomVariant, MiningThresholds};
 pub use manipulation::Manipulation;
 pub use measure_and_match::{DocumentMeasurement, MeasureAndMatchTest};
 pub use mining::MiningResult;
 pub use pool::CandidatePoolSpec;
-pub use precondition::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
+pub use precondition::{BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 pub use transfer::DatasetTransferTest;
 
 /// The index of a document in [`MiningResult::study_docs`].
@@ -122,19 +122,19 @@ impl Probe {
     pub fn name(self) -> Cow<'static, str> {
         match self {
             Probe::Axiom(it) => it.name(),
-            Probe::MeasureAndMatch(it) => Cow::Borrowed(it.description().name),
+            Probe::MeasureAndMatch(it) => Cow::Borrowed(it.probe_description().name),
             Probe::Manipulation(it) => it.name(),
             Probe::Transfer(it) => Cow::Owned(it.name.as_str().to_owned()),
         }
     }
 
     /// Returns the name and the explanations of the probe.
-    pub fn description(self) -> &'static ProbeDescription {
+    pub fn probe_description(self) -> &'static ProbeDescription {
         match self {
-            Probe::Axiom(it) => it.description(),
-            Probe::MeasureAndMatch(it) => it.description(),
-            Probe::Manipulation(it) => it.description(),
-            Probe::Transfer(it) => it.description(),
+            Probe::Axiom(it) => it.probe_description(),
+            Probe::MeasureAndMatch(it) => it.probe_description(),
+            Probe::Manipulation(it) => it.probe_description(),
+            Probe::Transfer(it) => it.probe_description(),
         }
     }
 
@@ -154,13 +154,13 @@ impl Probe {
         self,
         mode: AxiomVariant,
         case: &QueryPoolFeatures<'_>,
-    ) -> QueryInstances {
+    ) -> AxiomInstancesForQuery {
         match self {
             Probe::Axiom(it) => it.find_instances_in_pool(mode, case),
             Probe::MeasureAndMatch(it) => it.find_instances_in_pool(case),
             // Their documents are added to the collection, and their samples are known before
             // mining.
-            Probe::Manipulation(_) | Probe::Transfer(_) => QueryInstances::default(),
+            Probe::Manipulation(_) | Probe::Transfer(_) => AxiomInstancesForQuery::default(),
         }
     }
 
@@ -179,10 +179,10 @@ impl Probe {
     }
 
     /// Returns the features of documents that mining needs.
-    pub(crate) fn required_features(self, mode: AxiomVariant) -> RequiredDocumentFeatures {
+    pub(crate) fn required_document_features(self, mode: AxiomVariant) -> RequiredDocumentFeatures {
         match self {
-            Probe::Axiom(it) => it.required_features(mode),
-            Probe::MeasureAndMatch(it) => it.required_features(),
+            Probe::Axiom(it) => it.required_document_features(mode),
+            Probe::MeasureAndMatch(it) => it.required_document_features(),
             Probe::Manipulation(_) | Probe::Transfer(_) => RequiredDocumentFeatures::default(),
         }
     }
@@ -198,14 +198,14 @@ impl Probe {
     }
 
     /// Returns those of [`Axiom::ALL`] that can be mined with or without word vectors.
-    pub fn minable_paper_axioms(with_vectors: bool) -> Vec<Probe> {
+    pub fn list_minable_paper_axioms(with_vectors: bool) -> Vec<Probe> {
         let all = Axiom::ALL.iter().map(|&it| Probe::Axiom(it));
         all.filter(|it| with_vectors || !it.needs_word_vectors())
             .collect()
     }
 
     /// Returns those of `ir_axioms` that can be mined with or without word vectors.
-    pub fn minable_ir_axioms(with_vectors: bool) -> Vec<Probe> {
+    pub fn list_minable_ir_axioms(with_vectors: bool) -> Vec<Probe> {
         let all = Axiom::all_ir_axioms().map(Probe::Axiom);
         all.filter(|it| with_vectors || !it.needs_word_vectors())
             .collect()
@@ -224,8 +224,8 @@ impl Probe {
                 .collect()
         };
         Ok(match word.trim() {
-            "all" => Probe::minable_paper_axioms(with_vectors),
-            "ir_axioms" => Probe::minable_ir_axioms(with_vectors),
+            "all" => Probe::list_minable_paper_axioms(with_vectors),
+            "ir_axioms" => Probe::list_minable_ir_axioms(with_vectors),
             "match" => matching(DocumentMeasurement::PUBLISHED),
             "match:all" => matching(DocumentMeasurement::ALL),
             "manipulations" => {

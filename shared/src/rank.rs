@@ -9,9 +9,9 @@ pub mod max_score;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, InvalidField};
-use crate::index::CollectionTotals;
-use crate::index::term_statistics::QueryTerms;
+use crate::error::{Error, ErrorFieldName};
+use crate::index::DocumentAndTermTotals;
+use crate::index::term_statistics::DistinctQueryTerms;
 
 pub use bm25::Bm25;
 pub use query_likelihood::QueryLikelihood;
@@ -29,8 +29,8 @@ impl LexicalRanker {
     /// Returns the scorer for a query in a collection.
     pub fn prepare_query_scorer(
         &self,
-        query: &QueryTerms,
-        totals: &CollectionTotals,
+        query: &DistinctQueryTerms,
+        totals: &DocumentAndTermTotals,
     ) -> LexicalQueryScorer {
         match self {
             LexicalRanker::Bm25(it) => it.prepare_query_scorer(query, totals),
@@ -133,7 +133,7 @@ pub(crate) fn parse_ranker_parameters<'a>(
     let Some((name, list)) = spec.split_once(':') else {
         return Ok(Vec::new());
     };
-    let field = || InvalidField::with_display_name("ranker", name);
+    let field = || ErrorFieldName::with_display_name("ranker", name);
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for part in list.split(',').filter(|it| !it.is_empty()) {
         let form = "of the form parameter=value";
@@ -165,7 +165,7 @@ pub(crate) fn parse_number_in_range(
         } else {
             format!("from {} to {}", allowed.start(), allowed.end())
         };
-        let field = InvalidField::with_display_name("ranker", shown);
+        let field = ErrorFieldName::with_display_name("ranker", shown);
         Error::unparsable_value(field, value, format!("a number {upper}"))
     })
 }

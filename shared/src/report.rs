@@ -33,7 +33,10 @@ pub use html::report_to_html;
 pub use late_interaction::late_interaction_tables;
 pub use latex::tables_to_latex;
 pub use markdown::tables_to_markdown;
-pub use regression::{baseline_comparison_table, baseline_to_junit, verdict_change_tables};
+pub use regression::{
+    baseline_comparison_to_junit, ranker_pair_verdict_change_tables,
+    study_baseline_comparison_table,
+};
 pub use study_tables::{score_stability_table, study_tables};
 
 /// A table: rows of values under named columns, with the notes that are needed to read them.
@@ -45,7 +48,7 @@ pub struct ReportTable {
     /// The title shown to readers.
     pub title: String,
     /// The columns, from left to right.
-    pub columns: Vec<TableColumn>,
+    pub columns: Vec<TableColumnHeader>,
     /// The rows, each with one value for each column.
     pub rows: Vec<Vec<TableValue>>,
     /// The provenance of the numbers: hashes, limits, versions.
@@ -55,7 +58,7 @@ pub struct ReportTable {
 /// The head of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TableColumn {
+pub struct TableColumnHeader {
     /// The name in the table head.
     pub name: String,
     /// The kind of its values, which decides its alignment and its number of columns in CSV.
@@ -113,8 +116,8 @@ impl TableValue {
         match self {
             TableValue::Text(text) => text.clone(),
             TableValue::Count(count) => format::format_count(*count),
-            TableValue::Fraction(value) => format::format_fraction(*value),
-            TableValue::Difference(value) => format::format_signed(*value),
+            TableValue::Fraction(value) => format::format_two_digit_fraction(*value),
+            TableValue::Difference(value) => format::format_signed_fraction(*value),
             TableValue::Score { value, digits } => format::format_score(*value, *digits),
             TableValue::Estimate(estimate) => format::format_estimate(estimate),
             TableValue::Interval(interval) => format::format_interval(*interval),
@@ -125,10 +128,10 @@ impl TableValue {
     }
 }
 
-impl TableColumn {
+impl TableColumnHeader {
     /// Creates a column with a name and a kind.
-    pub fn new(name: impl Into<String>, kind: TableColumnKind) -> TableColumn {
-        TableColumn {
+    pub fn with_name_and_kind(name: impl Into<String>, kind: TableColumnKind) -> TableColumnHeader {
+        TableColumnHeader {
             name: name.into(),
             kind,
         }
@@ -148,29 +151,31 @@ impl ReportTable {
     }
 
     /// Adds columns of one kind at the right.
-    pub fn with_columns_of_kind<N: Into<String>>(
+    pub fn with_more_columns_of_kind<N: Into<String>>(
         mut self,
         kind: TableColumnKind,
         names: impl IntoIterator<Item = N>,
     ) -> ReportTable {
-        let columns = names.into_iter().map(|it| TableColumn::new(it, kind));
+        let columns = names
+            .into_iter()
+            .map(|it| TableColumnHeader::with_name_and_kind(it, kind));
         self.columns.extend(columns);
         self
     }
 
     /// Adds columns of words by their names, with ` | ` between them.
-    pub fn with_text_columns(self, names: &str) -> ReportTable {
-        self.with_columns_of_kind(TableColumnKind::Text, names.split(" | "))
+    pub fn add_text_columns(self, names: &str) -> ReportTable {
+        self.with_more_columns_of_kind(TableColumnKind::Text, names.split(" | "))
     }
 
     /// Adds columns of numbers by their names, with ` | ` between them.
-    pub fn with_number_columns(self, names: &str) -> ReportTable {
-        self.with_columns_of_kind(TableColumnKind::Number, names.split(" | "))
+    pub fn add_number_columns(self, names: &str) -> ReportTable {
+        self.with_more_columns_of_kind(TableColumnKind::Number, names.split(" | "))
     }
 
     /// Adds columns of estimates by their names, with ` | ` between them.
-    pub fn with_estimate_columns(self, names: &str) -> ReportTable {
-        self.with_columns_of_kind(TableColumnKind::Estimate, names.split(" | "))
+    pub fn add_estimate_columns(self, names: &str) -> ReportTable {
+        self.with_more_columns_of_kind(TableColumnKind::Estimate, names.split(" | "))
     }
 }
 

@@ -19,9 +19,9 @@ use crate::probe::{AxiomVariant, Probe};
 use crate::report::{ReportTable, TableColumnKind, TableValue, format};
 use crate::study::Study;
 use crate::study::behavioral_tests::{RelevanceSlice, TieThreshold};
-use comparison::{Bm25Comparison, ComparisonMeasure, ComparisonStatistic};
+use comparison::{Bm25Comparison, Bm25ComparisonMeasure, RankerComparisonStatistic};
 use published::{PublishedTable, SAMPLE_QUERIES_TABLE};
-use study_values::{StudyColumn, StudyColumnComputation, ZERO_TOLERANCE};
+use study_values::{ReproducedColumnComputation, ReproducedResultsColumn, ZERO_TOLERANCE};
 
 /// A paper whose tables can be reproduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,22 +192,22 @@ impl PaperTable {
 
     /// Returns the columns of a study that its numbers are compared with. The first is ours, or
     /// that of the paper if ours is the same. Those that depend on rankers need a study.
-    fn readings(self, study: Option<&Study>) -> Vec<StudyColumnComputation> {
+    fn readings(self, study: Option<&Study>) -> Vec<ReproducedColumnComputation> {
         match self.paper {
             ReproduciblePaper::Rennings2019 | ReproduciblePaper::Camara2020 => self
                 .paper
                 .axiom_variants()
                 .into_iter()
-                .map(StudyColumnComputation::Mode)
+                .map(ReproducedColumnComputation::Mode)
                 .collect(),
             ReproduciblePaper::Abnirml => vec![
-                StudyColumnComputation::Delta(TieThreshold::TunedPerRanker),
-                StudyColumnComputation::Delta(ZERO_TOLERANCE),
+                ReproducedColumnComputation::Delta(TieThreshold::TunedPerRanker),
+                ReproducedColumnComputation::Delta(ZERO_TOLERANCE),
             ],
             ReproduciblePaper::Padigela2019 => {
                 let both = study.zip(self.counted());
                 both.map_or_else(Vec::new, |(it, counted)| {
-                    study_values::bm25_comparison_computations(it, counted)
+                    study_values::bm25_comparison_columns(it, counted)
                 })
             }
         }
@@ -231,14 +231,14 @@ impl std::str::FromStr for ReproduciblePaper {
 
 /// Returns a table of a paper next to a study, and the discrepancies in the paper's numbers, as
 /// tables. Without a study our values are missing.
-pub fn reproduce_table(
+pub fn reproduce_table_from_study(
     asked: PaperTable,
     study: Option<&Study>,
 ) -> Result<Vec<ReportTable>, Error> {
     asked.check()?;
     let readings = asked.readings(study).into_iter();
-    let ours = readings.map(|it| StudyColumn::for_study(it, study));
-    let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
+    let ours = readings.map(|it| ReproducedResultsColumn::compute_from_study(it, study));
+    let ours: Vec<ReproducedResultsColumn> = ours.collect::<Result<_, Error>>()?;
     let at_hand = match study {
         Some(study) if ours.is_empty() => format!(
             "Study {} does not have BM25 and another ranker: our columns are empty.",
@@ -259,7 +259,7 @@ pub fn reproduce_table(
 
 /// Returns a table of [`ReproduciblePaper::Padigela2019`] next to rankings of one collection, each
 /// compared with that of BM25.
-pub fn reproduce_table_from_runs(
+pub fn reproduce_padigela_table_from_runs(
     asked: PaperTable,
     lists: &[RankerComparisonInput<'_>],
 ) -> Result<Vec<ReportTable>, Error> {
@@ -271,8 +271,10 @@ pub fn reproduce_table_from_runs(
         );
         return Err(Error::unsupported_value("paper", reason));
     };
-    let ours = lists.iter().map(|it| StudyColumn::from_runs(it, counted));
-    let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
+    let ours = lists
+        .iter()
+        .map(|it| ReproducedResultsColumn::from_runs(it, counted));
+    let ours: Vec<ReproducedResultsColumn> = ours.collect::<Result<_, Error>>()?;
     let at_hand = match lists.first() {
         Some(it) => format!(
             "Ours: runs over collection {} with {} queries. Other collections give other values.",
@@ -286,7 +288,7 @@ pub fn reproduce_table_from_runs(
 
 fn tables(
     asked: PaperTable,
-    ours: &[StudyColumn],
+    ours: &[ReproducedResultsColumn],
     study: Option<&Study>,
     at_hand: String,
 ) -> Vec<ReportTable> {
@@ -294,12 +296,16 @@ fn tables(
     let mut tables = vec![beside(asked, printed, ours, at_hand)];
     if asked == SAMPLE_QUERIES_TABLE {
         let samples = ours.iter().zip(1..).filter_map(|(it, at)| {
-            let compared = it.bm25_comparison()?;
-            Some(compared.win_loss_table(at, &it.name))
+            let compared = it.as_bm25_comparison()?;
+            Some(compared.queries_won_or_lost_table(at, &it.name))
         });
         tables.extend(samples);
     }
-    tables.push(discrepancies::discrepancy_table(asked.paper, ours, study));
+    tables.push(discrepancies::known_paper_errors_table(
+        asked.paper,
+        ours,
+        study,
+    ));
     tables
 }
 
@@ -307,7 +313,7 @@ fn tables(
 fn beside(
     asked: PaperTable,
     printed: &PublishedTable,
-    ours: &[StudyColumn],
+    ours: &[ReproducedResultsColumn],
     at_hand: String,
 ) -> ReportTable {
     let name = format!("{}-table-{}", asked.paper.short_name(), asked.table);
@@ -320,10 +326,10 @@ fn beside(
     let readings = ours.iter().map(|it| format!("ours, {}", it.name));
     let first = ours.first().map(|it| format!("{} − published", it.name));
     let mut table = ReportTable::new(name, title)
-        .with_text_columns("row | column")
-        .with_number_columns("published | authors' code")
-        .with_columns_of_kind(TableColumnKind::Estimate, readings)
-        .with_columns_of_kind(TableColumnKind::Number, first);
+        .add_text_columns("row | column")
+        .add_number_columns("published | authors' code")
+        .with_more_columns_of_kind(TableColumnKind::Estimate, readings)
+        .with_more_columns_of_kind(TableColumnKind::Number, first);
     for row in &printed.rows {
         for (column, cell) in printed.columns.iter().zip(&row.cells) {
             let values = ours.iter().map(|it| {
@@ -359,7 +365,9 @@ fn beside(
         }
     }
     table.notes = vec![asked.paper.data_requirements().to_owned(), at_hand];
-    let compared = ours.iter().filter_map(StudyColumn::bm25_comparison);
+    let compared = ours
+        .iter()
+        .filter_map(ReproducedResultsColumn::as_bm25_comparison);
     table
         .notes
         .extend(compared.flat_map(Bm25Comparison::comparison_coverage_notes));
@@ -395,7 +403,7 @@ pub enum PublishedColumnSubject {
     /// δ of a ranker, in the unit of its scores.
     Delta,
     /// A measure of a comparison: the paper's name and ours.
-    Comparison(String, ComparisonMeasure),
+    Comparison(String, Bm25ComparisonMeasure),
     /// A column that cannot be computed here, with its name.
     NotAvailable(String),
 }
@@ -403,7 +411,7 @@ pub enum PublishedColumnSubject {
 impl PublishedColumnSubject {
     fn name(&self) -> &str {
         match self {
-            PublishedColumnSubject::Probe(probe) => probe.description().name,
+            PublishedColumnSubject::Probe(probe) => probe.probe_description().name,
             PublishedColumnSubject::Measure(name, _)
             | PublishedColumnSubject::BehavioralTest(name, ..)
             | PublishedColumnSubject::Comparison(name, _)
@@ -423,7 +431,7 @@ pub enum PublishedRowSubject {
     /// A ranker that is not available here.
     NotAvailable,
     /// Samples with an outcome, for a ranker as in [`PublishedRowSubject::Ranker`].
-    Outcome(String, BehavioralSampleOutcome),
+    Outcome(String, AbnirmlSampleOutcome),
     /// The number of instances, or of samples.
     Instances,
     /// The number of instances of the queries of a split.
@@ -433,13 +441,13 @@ pub enum PublishedRowSubject {
     /// How often the claim holds for the grades.
     AgreementWithQrels,
     /// A statistic of a comparison.
-    Comparison(ComparisonStatistic),
+    Comparison(RankerComparisonStatistic),
 }
 
 /// The outcome of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BehavioralSampleOutcome {
+pub enum AbnirmlSampleOutcome {
     /// The first document is preferred.
     Positive,
     /// Neither document is preferred: the scores differ by at most δ.
@@ -482,7 +490,7 @@ mod tests {
             paper: ReproduciblePaper::Camara2020,
             table: 3,
         };
-        let tables = reproduce_table(asked, Some(&study)).unwrap();
+        let tables = reproduce_table_from_study(asked, Some(&study)).unwrap();
         let row = tables[0].rows.iter().find(|row| {
             row[..2]
                 == [
@@ -502,7 +510,9 @@ mod tests {
         );
         assert!(matches!(row[7], TableValue::Difference(it) if (it - 0.01).abs() < 1e-12));
         assert_eq!(
-            reproduce_table(asked, None).unwrap()[0].rows.len(),
+            reproduce_table_from_study(asked, None).unwrap()[0]
+                .rows
+                .len(),
             tables[0].rows.len()
         );
     }
@@ -517,7 +527,8 @@ mod tests {
         let collection = fixture::fixture_collection_with_grades(&["river bank"], &texts, &grades);
         let study = fixture::make_fixture_study(definition, collection);
         let paper = ReproduciblePaper::Abnirml;
-        let tables = reproduce_table(PaperTable { paper, table: 1 }, Some(&study)).unwrap();
+        let tables =
+            reproduce_table_from_study(PaperTable { paper, table: 1 }, Some(&study)).unwrap();
         let row = |name: &str, column: &str| {
             let said = [name, column].map(|it| TableValue::Text(it.to_owned()));
             let mut rows = tables[0].rows.iter();
@@ -540,7 +551,7 @@ mod tests {
         assert!(matches!(row("BM25", "δ")[3], TableValue::Score { value, .. } if value > 0.35));
         // Without a study there are the values of the paper and of its code, and examples of
         // defects.
-        let alone = reproduce_table(PaperTable { paper, table: 2 }, None).unwrap();
+        let alone = reproduce_table_from_study(PaperTable { paper, table: 2 }, None).unwrap();
         let said =
             |row: &Vec<TableValue>| row[2] != TableValue::Missing || row[3] != TableValue::Missing;
         assert!(alone[0].rows.iter().all(said));
@@ -550,10 +561,10 @@ mod tests {
     #[test]
     fn a_table_that_is_not_there_is_refused() {
         let paper = ReproduciblePaper::Rennings2019;
-        let error = reproduce_table(PaperTable { paper, table: 7 }, None).unwrap_err();
+        let error = reproduce_table_from_study(PaperTable { paper, table: 7 }, None).unwrap_err();
         assert!(error.to_string().contains("1 and 2"), "{error}");
         let paper = ReproduciblePaper::Abnirml;
-        let error = reproduce_table(PaperTable { paper, table: 7 }, None).unwrap_err();
+        let error = reproduce_table_from_study(PaperTable { paper, table: 7 }, None).unwrap_err();
         assert!(error.to_string().contains("1, 2 and 3"), "{error}");
         assert!("nobody2018".parse::<ReproduciblePaper>().is_err());
     }

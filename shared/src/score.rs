@@ -9,9 +9,9 @@ pub mod slug;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, FieldError, InvalidField};
+use crate::error::{Error, ErrorFieldName, InvalidFieldReason};
 use crate::probe::{MiningResult, StudyDocNo, are_valid_row_offsets};
-use rescoring::RescoringRecord;
+use rescoring::ScoreStabilityRecord;
 
 /// The unique query-document pairs that have to be scored, grouped by query.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -187,7 +187,7 @@ impl RankerKind {
 /// The scores of one ranker, in the order of [`QueryDocumentPairs`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankerPairScores {
+pub struct RankerQueryDocumentScores {
     /// The ranker that computed the scores.
     pub ranker: RankerInfo,
     /// One score for each pair; `None` if the ranker gave none.
@@ -198,34 +198,33 @@ pub struct RankerPairScores {
     /// How a neural ranker computed its scores, and some of them computed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "certificate")]
-    pub rescoring: Option<RescoringRecord>,
+    pub rescoring: Option<ScoreStabilityRecord>,
 }
 
-impl RankerPairScores {
+impl RankerQueryDocumentScores {
     /// Creates scores from one value for each of `pairs`. Returns an error if a number is not
     /// finite.
     pub fn new(
         ranker: RankerInfo,
         values: Vec<Option<f64>>,
         pairs: &QueryDocumentPairs,
-    ) -> Result<RankerPairScores, Error> {
+    ) -> Result<RankerQueryDocumentScores, Error> {
         if values.len() != pairs.len() {
             let (n_scores, n_pairs) = (values.len(), pairs.len());
-            let field = InvalidField::with_display_name("scores", &ranker.spec);
-            return Err(
-                FieldError::ScoreCountMismatch { n_scores, n_pairs }.into_error_for_field(field)
-            );
+            let field = ErrorFieldName::with_display_name("scores", &ranker.spec);
+            return Err(InvalidFieldReason::ScoreCountMismatch { n_scores, n_pairs }
+                .into_error_for_field(field));
         }
         if let Some(at) = values
             .iter()
             .position(|it| it.is_some_and(|it| !it.is_finite()))
         {
             return Err(Error::malformed_value(
-                InvalidField::with_display_name("scores", &ranker.spec),
+                ErrorFieldName::with_display_name("scores", &ranker.spec),
                 format!("the score of pair {} is not a finite number", at + 1),
             ));
         }
-        Ok(RankerPairScores {
+        Ok(RankerQueryDocumentScores {
             ranker,
             values,
             truncated: Vec::new(),
@@ -239,7 +238,7 @@ impl RankerPairScores {
     }
 
     /// Returns all scores, in the order of [`QueryDocumentPairs`].
-    pub fn values(&self) -> &[Option<f64>] {
+    pub fn scores_in_pair_order(&self) -> &[Option<f64>] {
         &self.values
     }
 

@@ -31,23 +31,23 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Document, Qrels, Query};
-use crate::error::{Error, FieldError, InvalidField};
-use crate::index::CollectionTotals;
+use crate::error::{Error, ErrorFieldName, InvalidFieldReason};
+use crate::index::DocumentAndTermTotals;
 use crate::probe::additions::AddedDocAndQueryCounts;
-use crate::probe::mining::StudyDocument;
-use crate::probe::transfer::{TransferPairCounts, TransferQuerySource};
+use crate::probe::mining::OriginalOrDerivedDocument;
+use crate::probe::transfer::{TransferQuerySource, UsedAndSkippedPairCounts};
 use crate::probe::{
-    AxiomVariant, CandidatePoolSpec, DatasetTransferTest, Instances, Manipulation, MiningLimits,
-    Probe, StudyDocNo,
+    AxiomVariant, CandidatePoolSpec, DatasetTransferTest, Manipulation, MiningThresholds, Probe,
+    ProbeInstances, StudyDocNo,
 };
 use crate::rank::LexicalRanker;
 use crate::score::slug::{parse_ranker_slug_or_position, ranker_slugs};
-use crate::score::{QueryDocumentPairs, RankerPairScores};
+use crate::score::{QueryDocumentPairs, RankerQueryDocumentScores};
 use crate::text::{Analyzer, Tokenizer};
 use crate::user_text::{has_no_visible_character, reject_invisible_characters};
 use crate::word_vectors::{WordVectors, WordVectorsInfo};
-use analyzer_audit::AnalyzerInstanceRetention;
-use withheld_texts::WithheldTextRecord;
+use analyzer_audit::InstanceRetentionUnderAnalyzer;
+use withheld_texts::WithheldTextHashesAndLengths;
 
 /// The definition of a study, as written in its TOML file. Only `name` and `collection` have no
 /// default.
@@ -90,7 +90,7 @@ pub struct StudyDefinition {
     pub analyzer: Analyzer,
     /// The thresholds that decide what becomes an instance.
     #[serde(default)]
-    pub limits: MiningLimits,
+    pub limits: MiningThresholds,
     /// A file of word vectors, for the axioms that need them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<String>,
@@ -168,7 +168,7 @@ fn default_pool() -> CandidatePoolSpec {
 }
 
 fn default_probes() -> Vec<Probe> {
-    Probe::minable_paper_axioms(true)
+    Probe::list_minable_paper_axioms(true)
 }
 
 fn default_probe_words() -> Vec<String> {
@@ -243,7 +243,7 @@ impl ParsedStudyFile {
         }
         if has_default_length_tolerance(&keys) {
             definition.limits.length_tolerance_terms =
-                MiningLimits::STANDARD.length_tolerance_terms;
+                MiningThresholds::STANDARD.length_tolerance_terms;
         }
         let mut left_out = Vec::new();
         if definition.vectors.is_none() {
@@ -323,7 +323,7 @@ impl StudyDefinition {
         let mut named = self.clone();
         for analyzer in named.audit.iter_mut().chain([&mut named.analyzer]) {
             if let Tokenizer::Wordpiece(pieces) = &mut analyzer.tokenizer {
-                *pieces = pieces.with_tokens_removed();
+                *pieces = pieces.with_all_tokens_removed();
             }
         }
         toml::to_string(&named).expect("a definition has no map with keys that are not strings")
@@ -375,7 +375,7 @@ impl StudyDefinition {
                 let way_out = "add its pairs in [[transfers]] with `name` and `file`";
                 is_there.then_some(()).ok_or_else(|| {
                     Error::missing_field(
-                        InvalidField::with_display_name("transfers", probe.slug()),
+                        ErrorFieldName::with_display_name("transfers", probe.slug()),
                         way_out,
                     )
                 })
@@ -385,7 +385,7 @@ impl StudyDefinition {
             {
                 let way_out = "add the output of `expand` as `expansions` in [lookups]";
                 Err(Error::missing_field(
-                    InvalidField::with_display_name("lookups", probe.slug()),
+                    ErrorFieldName::with_display_name("lookups", probe.slug()),
                     way_out,
                 ))
             }
@@ -406,7 +406,7 @@ pub fn validate_study_name(name: &str) -> Result<(), Error> {
     }
     let shown: String = name.chars().take(80).collect();
     Err(Error::malformed_value(
-        InvalidField::with_display_name("name", format!("name `{}`", shown.escape_debug())),
+        ErrorFieldName::with_display_name("name", format!("name `{}`", shown.escape_debug())),
         "a name has 1 to 64 lowercase letters, digits or hyphens and does not start with a \
          hyphen",
     ))
@@ -430,7 +430,7 @@ pub struct Study {
     /// [`crate::probe::mining::MiningResult::digest_instances`].
     pub instances_hash: String,
     /// Totals of the whole collection.
-    pub totals: CollectionTotals,
+    pub totals: DocumentAndTermTotals,
     /// df and cf, in the whole collection, of the terms of the study's documents and queries.
     pub terms: BTreeMap<String, TermStatistics>,
     /// The queries, in file order.
@@ -441,15 +441,15 @@ pub struct Study {
     pub qrels: Qrels,
     /// The documents of `docs` and the documents derived from them.
     #[serde(alias = "texts")]
-    pub study_docs: Vec<StudyDocument>,
+    pub study_docs: Vec<OriginalOrDerivedDocument>,
     /// For each query the documents that are compared, best first where the pool has an order.
     pub pools: Vec<Vec<StudyDocNo>>,
     /// One entry for each axiom and variant.
-    pub instances: Vec<Instances>,
+    pub instances: Vec<ProbeInstances>,
     /// The pairs that were scored: those of the pools and of all instances.
     pub pairs: QueryDocumentPairs,
     /// One entry for each ranker.
-    pub scores: Vec<RankerPairScores>,
+    pub scores: Vec<RankerQueryDocumentScores>,
     /// The number of documents that the pool names and the collection lacks.
     #[serde(default)]
     #[serde(alias = "n_without_text")]
@@ -465,11 +465,11 @@ pub struct Study {
     pub query_overlap: Vec<Option<f64>>,
     /// One entry for each analyzer of [`StudyDefinition::audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub audits: Vec<AnalyzerInstanceRetention>,
+    pub audits: Vec<InstanceRetentionUnderAnalyzer>,
     /// What is known of texts that are withheld.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "withheld")]
-    pub withheld_texts: Option<WithheldTextRecord>,
+    pub withheld_texts: Option<WithheldTextHashesAndLengths>,
     /// How many documents and queries at the end of the lists were added to those of the
     /// collection.
     #[serde(default)]
@@ -478,7 +478,7 @@ pub struct Study {
     /// The number of pairs of each transfer set that were used or left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(alias = "kept")]
-    pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
+    pub transfer_pair_counts: Vec<(Probe, UsedAndSkippedPairCounts)>,
     /// Cached lengths of the documents; never written.
     #[serde(skip)]
     pub lengths: controls::CachedDocumentLengths,
@@ -504,7 +504,7 @@ impl Study {
 
     /// Returns the row of a ranker, given its slug or the row as text. The error of an unknown
     /// ranker lists the slugs.
-    pub fn ranker_row(&self, name: &str) -> Result<usize, Error> {
+    pub fn parse_ranker_row_index(&self, name: &str) -> Result<usize, Error> {
         parse_ranker_slug_or_position(&self.ranker_slugs(), name)
     }
 
@@ -514,14 +514,15 @@ impl Study {
         // A short spec is expanded to `bm25:k1=1.2,b=0.75,…`.
         let lexical = typed.parse::<LexicalRanker>().map(|it| it.to_string());
         let spec = lexical.unwrap_or_else(|_| typed.to_owned());
-        let is_named = |it: &RankerPairScores| it.ranker.spec == spec || it.ranker.label == typed;
+        let is_named =
+            |it: &RankerQueryDocumentScores| it.ranker.spec == spec || it.ranker.label == typed;
         if let Some(row) = self.scores.iter().position(is_named) {
             return Ok(row);
         }
         let specs = self.scores.iter().map(|it| &it.ranker.spec).enumerate();
         let begins = specs.filter_map(|(row, it)| it.starts_with(typed).then_some(row));
         let begins: Vec<usize> = begins.collect();
-        match (self.ranker_row(typed), &begins[..]) {
+        match (self.parse_ranker_row_index(typed), &begins[..]) {
             (Ok(row), _) | (Err(_), &[row]) => Ok(row),
             (Err(error), _) => Err(error),
         }
@@ -536,15 +537,18 @@ impl Study {
     }
 
     /// Adds the scores of a ranker, or replaces those of the ranker with the same fingerprint.
-    pub fn add_or_replace_scores(&mut self, scores: RankerPairScores) -> Result<(), Error> {
-        if scores.values().len() != self.pairs.len() {
-            let (n_scores, n_pairs) = (scores.values().len(), self.pairs.len());
-            let field = InvalidField::with_display_name("scores", &scores.ranker.spec);
-            return Err(
-                FieldError::ScoreCountMismatch { n_scores, n_pairs }.into_error_for_field(field)
-            );
+    pub fn upsert_scores_by_fingerprint(
+        &mut self,
+        scores: RankerQueryDocumentScores,
+    ) -> Result<(), Error> {
+        if scores.scores_in_pair_order().len() != self.pairs.len() {
+            let (n_scores, n_pairs) = (scores.scores_in_pair_order().len(), self.pairs.len());
+            let field = ErrorFieldName::with_display_name("scores", &scores.ranker.spec);
+            return Err(InvalidFieldReason::ScoreCountMismatch { n_scores, n_pairs }
+                .into_error_for_field(field));
         }
-        let same = |it: &RankerPairScores| it.ranker.fingerprint == scores.ranker.fingerprint;
+        let same =
+            |it: &RankerQueryDocumentScores| it.ranker.fingerprint == scores.ranker.fingerprint;
         match self.scores.iter().position(same) {
             Some(at) => self.scores[at] = scores,
             None => self.scores.push(scores),
@@ -618,7 +622,7 @@ mod tests {
     use super::*;
 
     fn read(probes: &str, more: &str) -> Result<ParsedStudyFile, Error> {
-        let limits = toml::to_string(&MiningLimits::STANDARD).unwrap();
+        let limits = toml::to_string(&MiningThresholds::STANDARD).unwrap();
         let text = format!(
             "format = 1\nname = \"s\"\ntitle = \"S\"\ncollection = \"c\"\npool = \"all\"\n\
              probes = {probes}\nmodes = [\"fixed\"]\nrankers = []\n{more}\n[limits]\n{limits}"
@@ -650,12 +654,12 @@ mod tests {
         let found = read.definition;
         assert_eq!((found.format, found.title.as_str()), (1, "s"));
         assert_eq!(found.pool, "rank:bm25:100".parse().unwrap());
-        assert_eq!(found.probes, Probe::minable_paper_axioms(false));
+        assert_eq!(found.probes, Probe::list_minable_paper_axioms(false));
         assert_eq!(read.left_out.len(), 3);
         assert_eq!(found.variants, [AxiomVariant::Fixed]);
         assert_eq!(found.rankers, ["bm25", "ql"]);
         assert_eq!(found.analyzer, Analyzer::default());
-        assert_eq!(found.limits, MiningLimits::STANDARD);
+        assert_eq!(found.limits, MiningThresholds::STANDARD);
         let empty = format!("{text}\ntitle = \"\"");
         let error = ParsedStudyFile::from_toml("study.toml", &empty).unwrap_err();
         assert_eq!(error.field_name(), Some("title"));

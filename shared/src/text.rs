@@ -120,9 +120,9 @@ impl Analyzer {
     /// Returns the terms of a text with their positions, in order. For many texts use a
     /// [`Vocabulary`], which stems each token once.
     pub fn terms_with_positions(&self, text: &str) -> Vec<(String, ByteSpan)> {
-        let stem = stemming::TokenStemmer::new(self.stemmer);
+        let stem = stemming::TokenStemmer::with_algorithm(self.stemmer);
         let mut terms = Vec::new();
-        self.for_each_token(text, |token, span| {
+        self.for_each_token_with_stopwords(text, |token, span| {
             if !stopwords::is_stop_word(&self.stopwords, token) {
                 terms.push((stem.stem(token).into_owned(), span));
             }
@@ -131,7 +131,11 @@ impl Analyzer {
     }
 
     /// Calls `take` with each token, including stop words, and its position in the text.
-    pub(crate) fn for_each_token(&self, text: &str, mut take: impl FnMut(&str, ByteSpan)) {
+    pub(crate) fn for_each_token_with_stopwords(
+        &self,
+        text: &str,
+        mut take: impl FnMut(&str, ByteSpan),
+    ) {
         match self.max_tokens {
             None => tokenize::for_each_lowercase_token(&self.tokenizer, text, take),
             Some(most) => {

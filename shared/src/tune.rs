@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::collection::{Qrels, Run, RunEntry};
 use crate::effectiveness::{EffectivenessMeasure, evaluate_run};
 use crate::error::Error;
-use crate::index::term_statistics::QueryTerms;
-use crate::index::{CollectionTotals, DocNo, Index};
+use crate::index::term_statistics::DistinctQueryTerms;
+use crate::index::{DocNo, DocumentAndTermTotals, Index};
 use crate::probe::features::DocumentFeatures;
 use crate::rank::{Bm25, LexicalRanker, QueryLikelihood};
 
@@ -88,13 +88,13 @@ impl ParameterGrid {
 }
 
 /// A query with the term counts of the documents that are ranked for it.
-pub struct QueryWithTermCounts {
+pub struct QueryWithDocumentTermCounts {
     id: String,
-    terms: QueryTerms,
+    terms: DistinctQueryTerms,
     docs: Vec<(String, Vec<u32>, u32)>,
 }
 
-impl QueryWithTermCounts {
+impl QueryWithDocumentTermCounts {
     /// Counts the terms of the documents of a query; `doc_id` returns the id of a document.
     pub fn from_ranked_documents(
         index: &Index,
@@ -102,20 +102,20 @@ impl QueryWithTermCounts {
         query: &str,
         docs: &[DocNo],
         doc_id: impl Fn(DocNo) -> String,
-    ) -> QueryWithTermCounts {
+    ) -> QueryWithDocumentTermCounts {
         let terms = index.query_term_statistics(query);
         let docs = docs.iter().map(|&doc| {
             let counted = DocumentFeatures::from_terms(index.term_sequence_of_doc(doc), &terms);
             (doc_id(doc), counted.term_counts, counted.n_terms)
         });
-        QueryWithTermCounts {
+        QueryWithDocumentTermCounts {
             docs: docs.collect(),
             id: id.to_owned(),
             terms,
         }
     }
 
-    fn rank(&self, ranker: &LexicalRanker, totals: &CollectionTotals) -> Vec<RunEntry> {
+    fn rank(&self, ranker: &LexicalRanker, totals: &DocumentAndTermTotals) -> Vec<RunEntry> {
         let weighed = ranker.prepare_query_scorer(&self.terms, totals);
         let docs = self.docs.iter();
         docs.map(|(doc, counts, len)| RunEntry {
@@ -129,10 +129,10 @@ impl QueryWithTermCounts {
 
 /// Returns the mean of a measure for one point of a grid, with the number of queries; `None` if no
 /// query has judgments.
-pub fn evaluate_grid_point(
-    queries: &[QueryWithTermCounts],
+pub fn mean_measure_at_grid_point(
+    queries: &[QueryWithDocumentTermCounts],
     ranker: &LexicalRanker,
-    totals: &CollectionTotals,
+    totals: &DocumentAndTermTotals,
     qrels: &Qrels,
     measure: EffectivenessMeasure,
 ) -> Option<(f64, u64)> {
@@ -175,7 +175,7 @@ mod tests {
         let index = index.unwrap();
         let ids = ["a", "b", "c", "d"];
         let name = |it: DocNo| ids[it as usize].to_owned();
-        let queries = [QueryWithTermCounts::from_ranked_documents(
+        let queries = [QueryWithDocumentTermCounts::from_ranked_documents(
             &index,
             "q",
             "river",
@@ -192,7 +192,7 @@ mod tests {
         let measure: EffectivenessMeasure = "AP".parse().unwrap();
         let values = grid.rankers.iter();
         let values = values.map(|it| {
-            evaluate_grid_point(&queries, it, &index.collection_totals(), &qrels, measure)
+            mean_measure_at_grid_point(&queries, it, &index.collection_totals(), &qrels, measure)
         });
         let values: Vec<(f64, u64)> = values.collect::<Option<_>>().unwrap();
         let found = collect_grid_results("AP", values).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! Every text of this kind passes one of these functions before it is stored: names of people and
 //! notes of invitations where they are stored, titles, tags, notes and guidelines of annotation
-//! tasks in [`AnnotationTask::normalize_and_validate`], those of annotations in
+//! tasks in [`AnnotationTaskDefinition::normalize_and_validate`], those of annotations in
 //! `ClientAnnotationEvent::normalize_and_validate`, title and description of a study in
 //! [`StudyDefinition::validate`]. Names of studies and collections are letters, digits and hyphens,
 //! see [`validate_study_name`]; ids and texts of documents have their own rules in their readers.
@@ -11,14 +11,14 @@
 //! invisible characters or characters that change the direction of writing, and must show
 //! something. In notes and reasons, which stand alone, such characters are removed.
 //!
-//! [`AnnotationTask::normalize_and_validate`]: crate::annotation::task::AnnotationTask
+//! [`AnnotationTaskDefinition::normalize_and_validate`]: crate::annotation::task::AnnotationTaskDefinition
 //! [`StudyDefinition::validate`]: crate::study::StudyDefinition::validate
 //! [`validate_study_name`]: crate::study::validate_study_name
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::error::{Error, FieldError, InvalidField};
+use crate::error::{Error, ErrorFieldName, InvalidFieldReason};
 
 /// The maximum number of characters in the name of a person; fits a table column.
 pub const MAX_NAME_CHARS: usize = 60;
@@ -42,7 +42,7 @@ pub const MAX_GUIDELINES_CHARS: usize = 50_000;
 /// spaces inside, in Unicode normalization form C. It has 1 to [`MAX_NAME_CHARS`] characters.
 pub fn normalize_person_name(name: &str) -> Result<String, Error> {
     check_word(
-        InvalidField::with_display_name("name", "name of a person"),
+        ErrorFieldName::with_display_name("name", "name of a person"),
         name,
         MAX_NAME_CHARS,
     )
@@ -50,27 +50,27 @@ pub fn normalize_person_name(name: &str) -> Result<String, Error> {
 
 /// Returns the title of a task as it is stored, by the same rules: 1 to [`MAX_TITLE_CHARS`]
 /// characters.
-pub fn normalize_task_title(title: &str) -> Result<String, Error> {
+pub fn validate_and_normalize_task_title(title: &str) -> Result<String, Error> {
     check_word("title".into(), title, MAX_TITLE_CHARS)
 }
 
 /// Returns a tag as it is stored, by the same rules: 1 to [`MAX_TAG_CHARS`] characters.
-pub fn normalize_tag(tag: &str) -> Result<String, Error> {
+pub fn normalize_annotation_tag(tag: &str) -> Result<String, Error> {
     check_word("tag".into(), tag, MAX_TAG_CHARS)
 }
 
 /// Returns tags as they are stored: each once, in the given order, at most [`MAX_TAGS`].
-pub fn normalize_tags(tags: &[String]) -> Result<Vec<String>, Error> {
+pub fn normalize_and_deduplicate_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     let mut kept: Vec<String> = Vec::new();
     for tag in tags {
-        let tag = normalize_tag(tag)?;
+        let tag = normalize_annotation_tag(tag)?;
         if !kept.contains(&tag) {
             kept.push(tag);
         }
     }
     if kept.len() > MAX_TAGS {
         let (found, most) = (format!("{} are given", kept.len()), MAX_TAGS);
-        return Err(FieldError::TooMany { found, max: most }.into_error_for_field("tags"));
+        return Err(InvalidFieldReason::TooMany { found, max: most }.into_error_for_field("tags"));
     }
     Ok(kept)
 }
@@ -109,7 +109,7 @@ fn check_text(field: &str, text: &str, most: usize) -> Result<String, Error> {
     Ok(kept)
 }
 
-fn check_characters(field: &InvalidField, text: &str) -> Result<(), Error> {
+fn check_characters(field: &ErrorFieldName, text: &str) -> Result<(), Error> {
     let unseen = |it: &char| is_unseen(*it) && !it.is_whitespace();
     match text.chars().find(unseen) {
         None => Ok(()),
@@ -124,7 +124,7 @@ fn check_characters(field: &InvalidField, text: &str) -> Result<(), Error> {
     }
 }
 
-fn check_word(field: InvalidField, word: &str, most: usize) -> Result<String, Error> {
+fn check_word(field: ErrorFieldName, word: &str, most: usize) -> Result<String, Error> {
     check_characters(&field, word)?;
     let words: Vec<String> = word
         .split_whitespace()
@@ -142,11 +142,11 @@ fn check_word(field: InvalidField, word: &str, most: usize) -> Result<String, Er
     Ok(kept)
 }
 
-fn check_length(field: impl Into<InvalidField>, text: &str, most: usize) -> Result<(), Error> {
+fn check_length(field: impl Into<ErrorFieldName>, text: &str, most: usize) -> Result<(), Error> {
     match text.chars().count() {
         n if n > most => {
             let found = format!("has {n} characters");
-            Err(FieldError::TooMany { found, max: most }.into_error_for_field(field))
+            Err(InvalidFieldReason::TooMany { found, max: most }.into_error_for_field(field))
         }
         _ => Ok(()),
     }
@@ -222,8 +222,8 @@ mod tests {
         ] {
             for checked in [
                 normalize_person_name(it),
-                normalize_task_title(it),
-                normalize_tag(it),
+                validate_and_normalize_task_title(it),
+                normalize_annotation_tag(it),
             ] {
                 let error = checked.unwrap_err().to_string();
                 assert!(
@@ -261,8 +261,11 @@ mod tests {
 
     #[test]
     fn a_tag_counts_once() {
-        let tags =
-            |it: &[&str]| normalize_tags(&it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+        let tags = |it: &[&str]| {
+            normalize_and_deduplicate_tags(
+                &it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>(),
+            )
+        };
         assert_eq!(
             tags(&["too short", "too  short", "odd"]).unwrap(),
             ["too short", "odd"]

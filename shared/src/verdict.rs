@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probe::{Instances, ScoreClaim, TieAgreement};
-use crate::score::{QueryDocumentPairs, RankerPairScores};
+use crate::probe::{ProbeInstances, ScoreClaim, TieAgreementWithClaim};
+use crate::score::{QueryDocumentPairs, RankerQueryDocumentScores};
 
 /// The outcome of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum ClaimOutcome {
+pub enum VerdictOutcome {
     /// The scores are as claimed and differ by more than the tie threshold.
     Satisfied,
     /// The two sides of the claim differ by at most the tie threshold.
@@ -18,21 +18,21 @@ pub enum ClaimOutcome {
     Violated,
 }
 
-impl ClaimOutcome {
+impl VerdictOutcome {
     /// Lists all outcomes of a verdict: satisfied, tied and violated.
-    pub const ALL: &[ClaimOutcome] = &[
-        ClaimOutcome::Satisfied,
-        ClaimOutcome::Tied,
-        ClaimOutcome::Violated,
+    pub const ALL: &[VerdictOutcome] = &[
+        VerdictOutcome::Satisfied,
+        VerdictOutcome::Tied,
+        VerdictOutcome::Violated,
     ];
 }
 
 /// The outcome of one claim and its margin.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Verdict {
+pub struct VerdictWithMargin {
     /// Satisfied, tied or violated.
-    pub outcome: ClaimOutcome,
+    pub outcome: VerdictOutcome,
     /// Left side minus right side of the claim, in the unit of the scores; positive agrees with the
     /// claim.
     pub margin: f64,
@@ -41,7 +41,7 @@ pub struct Verdict {
 impl ScoreClaim<f64> {
     /// Returns the verdict on the claim; its two sides tie if they differ by at most `tie_width`.
     /// [`ScoreClaim::Different`] is never violated.
-    pub fn verdict(self, tie_width: f64) -> Verdict {
+    pub fn verdict(self, tie_width: f64) -> VerdictWithMargin {
         let margin = match self {
             ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
                 winner - loser
@@ -50,13 +50,13 @@ impl ScoreClaim<f64> {
             ScoreClaim::DiminishingGain { few, more, most } => (more - few) - (most - more),
         };
         let outcome = if margin.abs() <= tie_width {
-            ClaimOutcome::Tied
+            VerdictOutcome::Tied
         } else if margin > 0.0 {
-            ClaimOutcome::Satisfied
+            VerdictOutcome::Satisfied
         } else {
-            ClaimOutcome::Violated
+            VerdictOutcome::Violated
         };
-        Verdict { outcome, margin }
+        VerdictWithMargin { outcome, margin }
     }
 }
 
@@ -76,11 +76,11 @@ pub struct ClaimOutcomeCounts {
 
 impl ClaimOutcomeCounts {
     /// Counts one instance by the outcome of its verdict, or as unscored if it has none.
-    pub fn count_verdict(&mut self, verdict: Option<Verdict>) {
+    pub fn count_verdict(&mut self, verdict: Option<VerdictWithMargin>) {
         match verdict.map(|it| it.outcome) {
-            Some(ClaimOutcome::Satisfied) => self.satisfied += 1,
-            Some(ClaimOutcome::Tied) => self.tied += 1,
-            Some(ClaimOutcome::Violated) => self.violated += 1,
+            Some(VerdictOutcome::Satisfied) => self.satisfied += 1,
+            Some(VerdictOutcome::Tied) => self.tied += 1,
+            Some(VerdictOutcome::Violated) => self.violated += 1,
             None => self.unscored += 1,
         }
     }
@@ -92,10 +92,10 @@ impl ClaimOutcomeCounts {
 
     /// Returns the number of instances that agree with the claim, counting ties if `tie_agrees`
     /// says so.
-    pub fn n_agreeing(&self, tie_agrees: TieAgreement) -> u64 {
+    pub fn n_agreeing(&self, tie_agrees: TieAgreementWithClaim) -> u64 {
         match tie_agrees {
-            TieAgreement::Agrees => self.satisfied + self.tied,
-            TieAgreement::Disagrees => self.satisfied,
+            TieAgreementWithClaim::Agrees => self.satisfied + self.tied,
+            TieAgreementWithClaim::Disagrees => self.satisfied,
         }
     }
 }
@@ -111,14 +111,14 @@ impl std::ops::AddAssign for ClaimOutcomeCounts {
 
 /// Returns the verdict on each instance, in order; `None` if a score is missing.
 pub fn compute_verdicts<'a>(
-    instances: &'a Instances,
+    instances: &'a ProbeInstances,
     pairs: &'a QueryDocumentPairs,
-    scores: &'a RankerPairScores,
+    scores: &'a RankerQueryDocumentScores,
     tie_width: f64,
-) -> impl Iterator<Item = Option<Verdict>> + 'a {
+) -> impl Iterator<Item = Option<VerdictWithMargin>> + 'a {
     (0..instances.n_queries()).flat_map(move |query| {
         instances.claims_of_query(query).map(move |claim| {
-            let scored = claim.map_docs_to_scores(|text| {
+            let scored = claim.replace_docs_with_scores(|text| {
                 pairs
                     .position_of_pair(query, text)
                     .and_then(|at| scores.score_at_position(at))
@@ -130,9 +130,9 @@ pub fn compute_verdicts<'a>(
 
 /// Counts the outcomes of each query.
 pub fn count_outcomes_per_query(
-    instances: &Instances,
+    instances: &ProbeInstances,
     pairs: &QueryDocumentPairs,
-    scores: &RankerPairScores,
+    scores: &RankerQueryDocumentScores,
     tie_width: f64,
 ) -> Vec<ClaimOutcomeCounts> {
     let mut verdicts = compute_verdicts(instances, pairs, scores, tie_width);

@@ -16,17 +16,20 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::collection::Query;
-use crate::error::{Error, InvalidField};
-use crate::index::term_statistics::QueryTerms;
+use crate::error::{Error, ErrorFieldName};
+use crate::index::term_statistics::DistinctQueryTerms;
 use crate::index::{DocNo, Index};
 use crate::text::interner::StringInterner;
 use crate::text::vocabulary::TermNo;
-pub use bag_of_words::SimilarWord;
+pub use bag_of_words::WordSimilarToQuery;
 pub(crate) use bag_of_words::{
-    for_each_term_token, non_query_bag_of_words, query_bag_of_words, words_nearest_to_query,
+    for_each_term_token, non_query_bag_of_words, query_bag_of_word_vectors,
+    text_words_by_query_similarity,
 };
 pub use similarity::QueryWordSimilarities;
-pub(crate) use similarity::{query_term_rows, query_term_similarities, text_word_similarities};
+pub(crate) use similarity::{
+    mean_and_nearest_query_similarity, pairwise_query_term_similarities, query_term_vector_rows,
+};
 pub use synonyms::SynonymFinder;
 
 pub use reader::read_word_vectors;
@@ -113,7 +116,7 @@ impl WordVectors {
 
     /// Returns the row of a word's vector, or `None` if the word has no vector.
     pub fn row_of_word(&self, word: &str) -> Option<WordVectorNo> {
-        self.words.number_of(word)
+        self.words.find_number_of_string(word)
     }
 
     /// Returns the word in a row.
@@ -155,7 +158,7 @@ impl WordVectors {
 
 /// A bag of words with the direction of its vectors.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct BagOfWordVectors {
+pub struct BagOfWordsEmbedding {
     /// The direction, of unit length; empty if no word has a vector, or if the vectors cancel out.
     pub direction: Vec<f64>,
     /// The number of occurrences of words with a vector.
@@ -164,15 +167,15 @@ pub struct BagOfWordVectors {
     pub n_words: u32,
 }
 
-impl BagOfWordVectors {
+impl BagOfWordsEmbedding {
     /// Creates a bag of the words in these rows; `None` is a word without a vector.
     pub fn from_rows(
         vectors: &WordVectors,
         rows: impl IntoIterator<Item = Option<WordVectorNo>>,
-    ) -> BagOfWordVectors {
-        let mut bag = BagOfWordVectors {
+    ) -> BagOfWordsEmbedding {
+        let mut bag = BagOfWordsEmbedding {
             direction: vec![0.0; vectors.n_dims],
-            ..BagOfWordVectors::default()
+            ..BagOfWordsEmbedding::default()
         };
         for row in rows {
             bag.n_words += 1;
@@ -192,7 +195,7 @@ impl BagOfWordVectors {
     }
 
     /// Returns the cosine of two bags, from −1 to 1; `None` if one of them has no direction.
-    pub fn similarity(&self, other: &BagOfWordVectors) -> Option<f64> {
+    pub fn similarity(&self, other: &BagOfWordsEmbedding) -> Option<f64> {
         if self.direction.is_empty() || other.direction.is_empty() {
             return None;
         }
@@ -227,7 +230,7 @@ impl WordVectors {
         let vocabulary = index.vocabulary();
         let tokens = 0..vocabulary.n_tokens() as u32;
         tokens
-            .map(|it| self.row_of_word(vocabulary.token(it)))
+            .map(|it| self.row_of_word(vocabulary.unstemmed_token(it)))
             .collect()
     }
 }
@@ -247,28 +250,32 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// Returns the words of a query.
-    pub fn bag_of_query_words(&self, query: &str) -> BagOfWordVectors {
-        query_bag_of_words(self.vectors, self.index.vocabulary().analyzer(), query)
+    pub fn bag_of_query_word_vectors(&self, query: &str) -> BagOfWordsEmbedding {
+        query_bag_of_word_vectors(self.vectors, self.index.vocabulary().analyzer(), query)
     }
 
     /// Returns d − Q: the words of a document whose terms are not in the query.
-    pub fn bag_of_non_query_words(&self, doc: DocNo, query: &QueryTerms) -> BagOfWordVectors {
+    pub fn bag_of_non_query_word_vectors(
+        &self,
+        doc: DocNo,
+        query: &DistinctQueryTerms,
+    ) -> BagOfWordsEmbedding {
         let tokens = self
             .index
             .tokens_of_doc(doc)
             .expect("the index keeps tokens");
         let words = self.index.term_sequence_of_doc(doc).iter().zip(tokens);
         let outside = words.filter(|it| is_outside(query, *it.0));
-        BagOfWordVectors::from_rows(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
+        BagOfWordsEmbedding::from_rows(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
     }
 
     /// Returns the row of each distinct query term.
-    pub(crate) fn query_term_rows(
+    pub(crate) fn query_term_vector_rows(
         &self,
         query: &str,
-        terms: &QueryTerms,
+        terms: &DistinctQueryTerms,
     ) -> Vec<Option<WordVectorNo>> {
-        query_term_rows(
+        query_term_vector_rows(
             self.vectors,
             self.index.vocabulary().analyzer(),
             query,
@@ -277,15 +284,18 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// Returns the cosine of each pair of query terms, row by row.
-    pub(crate) fn query_term_similarities(&self, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
-        query_term_similarities(self.vectors, asked)
+    pub(crate) fn pairwise_query_term_similarities(
+        &self,
+        asked: &[Option<WordVectorNo>],
+    ) -> Vec<f64> {
+        pairwise_query_term_similarities(self.vectors, asked)
     }
 
-    /// Returns the similarities of the words of a document to those of the query.
-    pub(crate) fn document_word_similarities(
+    /// Returns the mean and the nearest similarity of the words of a document to those of the query.
+    pub(crate) fn mean_and_nearest_query_similarity(
         &self,
         doc: DocNo,
-        query: &QueryTerms,
+        query: &DistinctQueryTerms,
         asked: &[Option<WordVectorNo>],
     ) -> QueryWordSimilarities {
         let tokens = self
@@ -294,7 +304,7 @@ impl<'a> IndexedWordVectors<'a> {
             .expect("the index keeps tokens");
         let words = self.index.term_sequence_of_doc(doc).iter().zip(tokens);
         let words = words.map(|(&term, &token)| (term, self.rows[token as usize]));
-        text_word_similarities(self.vectors, asked, query, words)
+        mean_and_nearest_query_similarity(self.vectors, asked, query, words)
     }
 
     /// Returns the description of the vectors for figures; of a path only the file name is kept.
@@ -320,7 +330,7 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// Returns only the vectors of words that occur in these documents and queries.
-    pub fn vectors_of_docs_and_queries(
+    pub fn subset_for_docs_and_queries(
         &self,
         docs: impl Iterator<Item = DocNo>,
         queries: &[Query],
@@ -340,7 +350,7 @@ impl<'a> IndexedWordVectors<'a> {
 }
 
 /// Returns whether a term is not in the query.
-fn is_outside(query: &QueryTerms, term: TermNo) -> bool {
+fn is_outside(query: &DistinctQueryTerms, term: TermNo) -> bool {
     query.iter().all(|it| it.term_no != Some(term))
 }
 
@@ -467,7 +477,7 @@ impl std::fmt::Display for WordVectorsInfo {
 /// Returns the error for a probe that needs word vectors when there are none.
 pub fn missing_word_vectors_error(probe: &str) -> Error {
     Error::missing_field(
-        InvalidField::with_display_name("vectors", probe),
+        ErrorFieldName::with_display_name("vectors", probe),
         "needs word vectors: add a GloVe or word2vec file",
     )
 }
@@ -488,7 +498,7 @@ mod tests {
     fn the_cosine_is_that_of_the_means_of_unit_vectors() {
         let vectors = plane();
         let bag = |words: &[&str]| {
-            BagOfWordVectors::from_rows(&vectors, words.iter().map(|it| vectors.row_of_word(it)))
+            BagOfWordsEmbedding::from_rows(&vectors, words.iter().map(|it| vectors.row_of_word(it)))
         };
         // (2·east + north)/3 against east: 2/√5, whatever the lengths in the file.
         let similarity = bag(&["east", "east", "north", "unheard"]).similarity(&bag(&["east"]));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use shared::index::{Index, IndexBuilder};
 use shared::probe::mining::{InstanceMiner, PooledQuery};
-use shared::probe::{Axiom, AxiomVariant, MiningLimits, MiningResult, Probe};
+use shared::probe::{Axiom, AxiomVariant, MiningResult, MiningThresholds, Probe};
 use shared::text::{Analyzer, Stemmer};
 use shared::word_vectors::{IndexedWordVectors, WordVectors};
 
@@ -48,18 +48,18 @@ fn ours(stored: &Stored, probe: Probe, mode: AxiomVariant) -> Vec<Vec<Vec<bool>>
         index: &index,
         word_vectors: Some(&known),
         probes: &asked,
-        limits: &MiningLimits::STANDARD,
+        limits: &MiningThresholds::STANDARD,
     };
     let n = stored.texts.len();
     let pool: Vec<u32> = (0..n as u32).collect();
     let mined = |query: &String| {
         let mined = MiningResult::from_query_results(
             &asked,
-            vec![miner.mine_pooled_query(&PooledQuery::without_grades(query, &pool))],
+            vec![miner.mine_pooled_query(&PooledQuery::from_ungraded_docs(query, &pool))],
         );
         let mut preferred = vec![vec![false; n]; n];
         for claim in mined.instances[0].claims_of_query(0) {
-            let texts = claim.docs();
+            let texts = claim.docs_in_claim_order();
             let doc = |at: usize| mined.study_docs[texts[at] as usize].source_doc() as usize;
             preferred[doc(0)][doc(1)] = true;
         }
@@ -114,7 +114,10 @@ fn the_mended_defects_are_those_that_are_told_of() {
     for probe in Axiom::all_ir_axioms().map(Probe::Axiom) {
         let fixed = ours(&stored, probe, AxiomVariant::Fixed);
         let n = n_differing(&fixed, &theirs(&stored, &probe.slug()));
-        let told = probe.description().known_issues.contains("variant code");
+        let told = probe
+            .probe_description()
+            .known_issues
+            .contains("variant code");
         assert_eq!(n > 0, told, "{probe:?} differs in {n}");
         // Whatever is preferred, the reverse is not.
         for query in &fixed {

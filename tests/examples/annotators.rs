@@ -19,15 +19,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
 use shared::annotation::assignment::{ItemAssignment, N_PREFETCHED};
-use shared::annotation::event::{AnnotationAction, AnnotationDecision, RatingTagsAndNote};
+use shared::annotation::event::{AnnotationDecision, AnnotationEventAction, RatingTagsAndNote};
 use shared::annotation::{
-    AnnotationEventKey, AnnotationTask, AnnotatorAnswer, ClientAnnotationEvent,
+    AnnotationEventKey, AnnotationTaskDefinition, AnnotatorAnswer, ClientAnnotationEvent,
 };
 use shared::api::Endpoint;
 use shared::api::address::RequestAddress;
 use shared::api::annotation::{
-    CreateTaskRequest, EventOutcome, LeaseItemsRequest, SubmitEventsRequest, TaskId, TaskStatus,
-    UpdateTaskRequest,
+    AnnotationTaskStatus, CreateTaskRequest, EventOutcome, LeaseItemsRequest, SubmitEventsRequest,
+    TaskId, UpdateTaskRequest,
 };
 use shared::api::people::{
     AcceptInvitationRequest, AccessRole, CSRF_HEADER, CreateInvitationRequest,
@@ -113,7 +113,7 @@ struct Seen {
 
 async fn begin(address: &str, study: &str, n_people: usize) -> Fallible<Begun> {
     let operator = Person::new(address, 0)?;
-    let task: AnnotationTask = serde_json::from_value(json!({
+    let task: AnnotationTaskDefinition = serde_json::from_value(json!({
         "title": "Measured", "study": study, "probes": ["tfc1"], "n_items": N_ITEMS,
         "design": {"kind": "uniform"}, "overlap": OVERLAP, "seed": 42, "gold_every": 0,
     }))?;
@@ -121,7 +121,7 @@ async fn begin(address: &str, study: &str, n_people: usize) -> Fallible<Begun> {
     let task = made.card.task;
     let open = UpdateTaskRequest {
         task,
-        status: Some(TaskStatus::Open),
+        status: Some(AnnotationTaskStatus::Open),
         are_results_public: None,
         guidelines: None,
     };
@@ -307,7 +307,7 @@ fn event(person: &Person, number: u64, offer: &ItemAssignment) -> ClientAnnotati
     ClientAnnotationEvent {
         key: AnnotationEventKey::from_bytes(bits.to_be_bytes()),
         created_ms: (now / 1_000_000) as u64,
-        action: AnnotationAction::Decided(AnnotationDecision {
+        action: AnnotationEventAction::Decided(AnnotationDecision {
             item: offer.item,
             answer: answers[(number as usize + person.number) % answers.len()],
             comment: RatingTagsAndNote::default(),

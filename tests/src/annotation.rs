@@ -12,9 +12,9 @@ mod guesses;
 mod lifecycle;
 
 use serde_json::json;
-use shared::annotation::AnnotationTask;
+use shared::annotation::AnnotationTaskDefinition;
 use shared::api::annotation::{
-    CreateTaskRequest, TaskDefinitionResponse, TaskId, TaskStatus, UpdateTaskRequest,
+    AnnotationTaskStatus, CreateTaskRequest, TaskDefinitionResponse, TaskId, UpdateTaskRequest,
 };
 use shared::api::people::{AccessRole, CreateInvitationRequest};
 
@@ -36,7 +36,7 @@ rankers = ["bm25", "ql"]"#;
 
 /// Returns a task with items of TFC1, each for `overlap` annotators, without training and gold
 /// items.
-pub(crate) fn task(n_items: u32, overlap: u32) -> AnnotationTask {
+pub(crate) fn task(n_items: u32, overlap: u32) -> AnnotationTaskDefinition {
     let task = json!({
         "title": "Which text is better?", "study": STUDY, "probes": ["tfc1"], "n_items": n_items,
         "design": {"kind": "uniform"}, "overlap": overlap, "seed": 42, "gold_every": 0,
@@ -46,7 +46,10 @@ pub(crate) fn task(n_items: u32, overlap: u32) -> AnnotationTask {
 
 /// Creates a task and opens it, as the operator; the server of a test treats everybody as the
 /// operator.
-pub(crate) fn open_task(server: &TestServer, task: AnnotationTask) -> TaskDefinitionResponse {
+pub(crate) fn open_task(
+    server: &TestServer,
+    task: AnnotationTaskDefinition,
+) -> TaskDefinitionResponse {
     let made = server.call(&CreateTaskRequest { task });
     server.call(&opened(made.card.task))
 }
@@ -54,7 +57,7 @@ pub(crate) fn open_task(server: &TestServer, task: AnnotationTask) -> TaskDefini
 /// Returns the request that opens a task.
 pub(crate) fn opened(task: TaskId) -> UpdateTaskRequest {
     UpdateTaskRequest {
-        status: Some(TaskStatus::Open),
+        status: Some(AnnotationTaskStatus::Open),
         ..unchanged(task)
     }
 }

@@ -2,7 +2,8 @@
 //! a database server that cannot be used.
 
 use shared::api::{
-    CreateJobRequest, GetJobRequest, GetJobScoresRequest, Job, JobState, ListStudiesRequest,
+    CreateScoringJobRequest, GetJobScoresRequest, GetScoringJobRequest, JobState,
+    ListStudiesRequest, ScoringJob,
 };
 
 use crate::harness::{
@@ -14,14 +15,14 @@ fn serve(home: &TestHome) -> TestServer {
 }
 
 /// Creates a job that is long enough to be interrupted.
-fn create(server: &TestServer) -> Job {
+fn create(server: &TestServer) -> ScoringJob {
     let ranker = server
         .call(&shared::api::GetServerInfoRequest {})
         .models
         .remove(0)
         .spec;
     let text = |at: u32| format!("{at} {}", "river bank stone ".repeat(1 + at as usize % 40));
-    server.call(&CreateJobRequest {
+    server.call(&CreateScoringJobRequest {
         model: ranker,
         title: "Backed up in the middle".to_owned(),
         queries: vec!["river".to_owned(), "bank".to_owned()],
@@ -31,9 +32,11 @@ fn create(server: &TestServer) -> Job {
 }
 
 /// Returns the bits of all scores of a job, once it has ended.
-fn ended(server: &TestServer, job: &Job) -> Vec<u64> {
+fn ended(server: &TestServer, job: &ScoringJob) -> Vec<u64> {
     let id = || job.id.clone();
-    let ended = server.call_until(&GetJobRequest { job: id() }, |it| it.state.is_finished());
+    let ended = server.call_until(&GetScoringJobRequest { job: id() }, |it| {
+        it.state.is_finished()
+    });
     assert_eq!((ended.state, ended.error), (JobState::Done, None));
     let scores = server.call(&GetJobScoresRequest { job: id() }).scores;
     scores.iter().map(|it| it.unwrap().to_bits()).collect()
@@ -54,7 +57,7 @@ fn a_backup_made_while_a_job_runs_goes_on_in_either_database() {
         make_study(&home);
         let server = serve(&home);
         let job = create(&server);
-        let watch = || GetJobRequest {
+        let watch = || GetScoringJobRequest {
             job: job.id.clone(),
         };
         server.call_until(&watch(), |it| it.n_scored > 0);
@@ -174,7 +177,7 @@ fn servers_with_folders_of_their_own_do_not_run_the_same_jobs() {
         .expect_failure_with("another axioscope works on its jobs; stop that one, or name another");
     // The lock of a killed server is released at once, and another server continues its jobs.
     let job = create(&server);
-    let watch = GetJobRequest {
+    let watch = GetScoringJobRequest {
         job: job.id.clone(),
     };
     server.call_until(&watch, |it| it.n_scored > 0);

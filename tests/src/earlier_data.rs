@@ -8,13 +8,13 @@ use std::process::Command;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use shared::annotation::export::AnnotationExportRow;
+use shared::annotation::export::ExportedAnnotationEvent;
 use shared::api::annotation::{
-    ExportTaskRequest, GetAgreementRequest, GetTaskProgressRequest, ListTasksRequest,
-    TaskExportFormat, TaskId, TaskStatus,
+    AnnotationTaskStatus, ExportTaskRequest, GetAgreementRequest, GetTaskProgressRequest,
+    ListTasksRequest, TaskExportFormat, TaskId,
 };
 use shared::api::people::{ListPeopleRequest, SignInRequest};
-use shared::api::{GetJobScoresRequest, JobState, ListJobsRequest, ListStudiesRequest};
+use shared::api::{GetJobScoresRequest, JobState, ListScoringJobsRequest, ListStudiesRequest};
 use shared::study::Study;
 use shared::study::overview::StudySummary;
 
@@ -114,9 +114,10 @@ fn expect_whole(home: &TestHome) {
     assert_eq!((studies.len(), &*studies[0].name), (1, STUDY));
 
     let tasks = server.call(&ListTasksRequest {});
-    let statuses: Vec<TaskStatus> = tasks.iter().map(|it| it.status).collect();
+    let statuses: Vec<AnnotationTaskStatus> = tasks.iter().map(|it| it.status).collect();
     assert!(
-        statuses.contains(&TaskStatus::Open) && statuses.contains(&TaskStatus::Draft),
+        statuses.contains(&AnnotationTaskStatus::Open)
+            && statuses.contains(&AnnotationTaskStatus::Draft),
         "{statuses:?}"
     );
     let task = TaskId(1);
@@ -133,7 +134,7 @@ fn expect_whole(home: &TestHome) {
         };
         server.request_for(&request).send().unwrap().text().unwrap()
     };
-    let rows = |text: &str| -> Vec<AnnotationExportRow> {
+    let rows = |text: &str| -> Vec<ExportedAnnotationEvent> {
         let rows = text.lines().map(|it| serde_json::from_str(it).unwrap());
         rows.collect()
     };
@@ -160,7 +161,7 @@ fn expect_whole(home: &TestHome) {
         .header("origin", &server.address);
     assert_eq!(signed_in.send().unwrap().status(), 200);
 
-    let jobs = server.call(&ListJobsRequest {});
+    let jobs = server.call(&ListScoringJobsRequest {});
     assert_eq!((jobs.len(), &jobs[0].state), (1, &JobState::Done));
     let scores = server.call(&GetJobScoresRequest {
         job: jobs[0].id.clone(),

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use shared::api::people::{CSRF_HEADER, OperatorSignInRequest, SessionResponse};
-use shared::api::{Endpoint, GetServerInfoRequest, ListJobsRequest};
+use shared::api::{Endpoint, GetServerInfoRequest, ListScoringJobsRequest};
 
 use crate::harness::{
     PATIENCE, TestDependency, TestHome, TestServer, or_skip, path_from_environment, reply,
@@ -46,7 +46,7 @@ fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
     assert!(!server.call(&GetServerInfoRequest {}).can_create_jobs);
     let jobs = |server: &TestServer, headers: &[(&str, &str)]| {
         let asked = headers.iter().fold(
-            server.request_for(&ListJobsRequest {}),
+            server.request_for(&ListScoringJobsRequest {}),
             |it, (name, value)| it.header(*name, *value),
         );
         asked.send().unwrap().status().as_u16()
@@ -163,7 +163,7 @@ fn nginx_by_default_makes_nobody_the_operator() {
     let about: shared::api::ServerInfoResponse = reply(about).unwrap();
     assert!(!about.can_create_jobs);
     for path in [
-        ListJobsRequest::PATH,
+        ListScoringJobsRequest::PATH,
         "/api/models",
         "/api/people",
         "/metrics",
@@ -247,7 +247,7 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
         &[("cookie", "__Host-axioscope=wrong; axioscope-8017=wrong")],
     ] {
         for path in [
-            ListJobsRequest::PATH,
+            ListScoringJobsRequest::PATH,
             "/api/models",
             "/api/people",
             "/metrics",
@@ -281,7 +281,7 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
     let cookie = format!("__Host-axioscope={}", session(&answer));
     let who: SessionResponse = reply(answer).unwrap();
     assert_eq!(
-        operator.get(ListJobsRequest::PATH, &[("cookie", &cookie)]),
+        operator.get(ListScoringJobsRequest::PATH, &[("cookie", &cookie)]),
         200
     );
     // A page of another site cannot use the session.
@@ -295,7 +295,7 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
             ("origin", origin),
         ];
         let asked = operator
-            .request("POST", ListJobsRequest::PATH, &headers)
+            .request("POST", ListScoringJobsRequest::PATH, &headers)
             .body("{}");
         asked.send().unwrap().status().as_u16()
     };

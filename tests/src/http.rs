@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, Weak};
 
 use serde_json::{Value, json};
 use shared::api::{
-    CancelJobRequest, CreateJobRequest, Endpoint, ErrorResponse, ExportStudyRequest,
-    GetCollectionStatisticsRequest, GetInstanceRequest, GetJobRequest, GetJobScoresRequest,
-    GetServerInfoRequest, GetStudyRequest, Job, JobState, ListInstancesRequest, ListJobsRequest,
-    ListStudiesRequest, ResumeJobRequest, ScoreDocumentsRequest,
+    CancelScoringJobRequest, CreateScoringJobRequest, Endpoint, ErrorResponse, ExportStudyRequest,
+    GetCollectionStatisticsRequest, GetInstanceRequest, GetJobScoresRequest, GetScoringJobRequest,
+    GetServerInfoRequest, GetStudyRequest, JobState, ListInstancesRequest, ListScoringJobsRequest,
+    ListStudiesRequest, ResumeScoringJobRequest, ScoreDocumentsRequest, ScoringJob,
 };
 use shared::probe::{Axiom, AxiomVariant, Probe};
 use shared::study::controls::StudyPageControls;
@@ -113,7 +113,7 @@ fn the_demo_study_is_read_through_every_endpoint() {
         (study.totals, &study.terms)
     );
 
-    assert_eq!(server.call(&ListJobsRequest {}), []);
+    assert_eq!(server.call(&ListScoringJobsRequest {}), []);
 }
 
 #[test]
@@ -135,15 +135,19 @@ fn what_is_not_there_is_unknown() {
         unknown(server.try_call(&asked).unwrap_err());
     }
     let job = || "0".repeat(32);
-    unknown(server.try_call(&GetJobRequest { job: job() }).unwrap_err());
     unknown(
         server
-            .try_call(&CancelJobRequest { job: job() })
+            .try_call(&GetScoringJobRequest { job: job() })
             .unwrap_err(),
     );
     unknown(
         server
-            .try_call(&ResumeJobRequest { job: job() })
+            .try_call(&CancelScoringJobRequest { job: job() })
+            .unwrap_err(),
+    );
+    unknown(
+        server
+            .try_call(&ResumeScoringJobRequest { job: job() })
             .unwrap_err(),
     );
     unknown(
@@ -159,7 +163,7 @@ fn what_is_not_there_is_unknown() {
         documents: vec!["a river".to_owned()],
     };
     unknown(server.try_call(&score).unwrap_err());
-    let create = CreateJobRequest {
+    let create = CreateScoringJobRequest {
         model: "none".to_owned(),
         title: String::new(),
         queries: vec!["river".to_owned()],
@@ -287,7 +291,7 @@ fn wrong_requests_are_the_callers_fault() {
         let job = json!({
             "model": "none", "title": "", "queries": ["a"], "documents": ["b"], "pairs": pairs,
         });
-        post(CreateJobRequest::PATH, job.to_string().into())
+        post(CreateScoringJobRequest::PATH, job.to_string().into())
     };
     is(job(json!([])), (422, "setting"));
     is(job(json!([[0, 1]])), (422, "setting"));
@@ -296,13 +300,17 @@ fn wrong_requests_are_the_callers_fault() {
 
     is(post(GetStudyRequest::PATH, b"{}".to_vec()), (405, "method"));
     let deleted = server
-        .request("DELETE", ListJobsRequest::PATH)
+        .request("DELETE", ListScoringJobsRequest::PATH)
         .send()
         .unwrap();
     is(reply::<Value>(deleted).unwrap_err(), (405, "method"));
     let posted = server.request("POST", "/studies/demo").send().unwrap();
     is(reply::<Value>(posted).unwrap_err(), (405, "method"));
-    assert_eq!(server.call(&ListJobsRequest {}), [], "nothing was made");
+    assert_eq!(
+        server.call(&ListScoringJobsRequest {}),
+        [],
+        "nothing was made"
+    );
 }
 
 #[test]
@@ -362,7 +370,7 @@ fn on_loopback_pages_of_other_sites_are_kept_out() {
     let send = |method: &str, headers: &[(&str, &str)]| {
         let request = site
             .server
-            .request(method, ListJobsRequest::PATH)
+            .request(method, ListScoringJobsRequest::PATH)
             .body("{}");
         let request = headers
             .iter()
@@ -401,11 +409,11 @@ fn the_api_describes_every_path_it_has() {
         ExportStudyRequest::PATH,
         GetCollectionStatisticsRequest::PATH,
         ScoreDocumentsRequest::PATH,
-        CreateJobRequest::PATH,
-        GetJobRequest::PATH,
-        GetJobRequest::EVENTS_PATH,
-        CancelJobRequest::PATH,
-        ResumeJobRequest::PATH,
+        CreateScoringJobRequest::PATH,
+        GetScoringJobRequest::PATH,
+        GetScoringJobRequest::EVENTS_PATH,
+        CancelScoringJobRequest::PATH,
+        ResumeScoringJobRequest::PATH,
         GetJobScoresRequest::PATH,
     ];
     let missing: Vec<&str> = known
@@ -413,7 +421,7 @@ fn the_api_describes_every_path_it_has() {
         .filter(|it| !described.contains(it))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
-    let jobs = document["paths"][ListJobsRequest::PATH]
+    let jobs = document["paths"][ListScoringJobsRequest::PATH]
         .as_object()
         .unwrap();
     assert!(jobs.contains_key("get") && jobs.contains_key("post"));

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use shared::api::{
-    CreateJobRequest, GetJobRequest, GetJobScoresRequest, Job, JobScoresResponse, JobState,
+    CreateScoringJobRequest, GetJobScoresRequest, GetScoringJobRequest, JobScoresResponse,
+    JobState, ScoringJob,
 };
 
 use crate::harness::{TestHome, TestServer, model, tiny_model};
@@ -25,7 +26,7 @@ const USUAL: JobSize = JobSize {
 };
 
 /// Creates a job with every pair of a query and a document.
-fn job(ranker: String, size: JobSize) -> CreateJobRequest {
+fn job(ranker: String, size: JobSize) -> CreateScoringJobRequest {
     let words: Vec<&str> = "river bank water stone bridge harbour of the and a deep cold flood \
                             mud boat ferry carries sand slowly past old houses where grain was"
         .split_whitespace()
@@ -47,7 +48,7 @@ fn job(ranker: String, size: JobSize) -> CreateJobRequest {
         n_texts,
         n_words,
     } = size;
-    CreateJobRequest {
+    CreateScoringJobRequest {
         model: ranker,
         title: "Killed in the middle".to_owned(),
         queries: (0..n_queries).map(|at| text(at, 4)).collect(),
@@ -65,7 +66,7 @@ fn serve(home: &TestHome, model: &Path) -> TestServer {
 }
 
 /// Creates the job with the bi-encoder of the model.
-fn create(server: &TestServer, size: JobSize) -> Job {
+fn create(server: &TestServer, size: JobSize) -> ScoringJob {
     let ranker = server
         .call(&shared::api::GetServerInfoRequest {})
         .models
@@ -118,7 +119,7 @@ pub(crate) fn check_survives_kills(n_kills: u32, model: &Path, size: JobSize) {
     let server = serve(&undisturbed, model);
     let job = create(&server, size);
     server.call_until(
-        &GetJobRequest {
+        &GetScoringJobRequest {
             job: job.id.clone(),
         },
         |it| it.state.is_finished(),
@@ -139,7 +140,7 @@ fn disturbed(n_kills: u32, home: &TestHome, model: &Path, size: JobSize) -> JobS
     let mut server = serve(home, model);
     let job = create(&server, size);
     assert_eq!(job.n_pairs, u64::from(size.n_queries * size.n_texts));
-    let watch = GetJobRequest {
+    let watch = GetScoringJobRequest {
         job: job.id.clone(),
     };
     let fetch = GetJobScoresRequest {

@@ -1,7 +1,7 @@
 //! The late-interaction analysis, on the command line and over HTTP.
 
 use shared::api::{
-    GetAttentionRequest, GetTopDocumentsRequest, ListLateInteractionAnalysesRequest,
+    GetAttentionRequest, GetLateInteractionTopDocumentsRequest, ListLateInteractionAnalysesRequest,
 };
 
 use crate::harness::{TestHome, study_file, tiny_collection, tiny_model};
@@ -59,7 +59,7 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     assert!(analysis.header.ranker.spec.ends_with(":late"));
     assert_eq!(slug, "tiny-late-interaction");
     assert_eq!(analysis.header.n_pairs, 3 * 12);
-    let of_ranker = |ranker: &str, query| GetTopDocumentsRequest {
+    let of_ranker = |ranker: &str, query| GetLateInteractionTopDocumentsRequest {
         study: "tiny".to_owned(),
         ranker: ranker.to_owned(),
         query,

@@ -18,10 +18,12 @@ use shared::api::worker::{LOCAL_STUDY, WorkerMessage, WorkerRequest, WorkerRespo
 use shared::api::{Endpoint, ExportStudyRequest, GetStudyRequest};
 use shared::collection::{Collection, beir, document_pairs, text_hash, trec};
 use shared::probe::transfer::TransferPairSet;
-use shared::probe::{Axiom, AxiomVariant, Manipulation, MiningLimits, Probe};
+use shared::probe::{Axiom, AxiomVariant, Manipulation, MiningThresholds, Probe};
 use shared::study::build::{StudyInputs, make_study};
 use shared::study::controls::StudyPageControls;
-use shared::study::preparation::{InputFileContents, SequentialShardExecutor, run_synchronously};
+use shared::study::preparation::{
+    ParsedInputFiles, SequentialShardExecutor, run_never_waiting_future,
+};
 use shared::study::{ManipulationLookupFiles, Study, StudyDefinition};
 use shared::text::Analyzer;
 
@@ -46,7 +48,7 @@ fn the_demo_has_the_same_bits_in_the_browser() {
         .rankers
         .retain(|it| it.parse::<shared::rank::LexicalRanker>().is_ok());
     definition.vectors = Some("words.txt".to_owned());
-    for axiom in Probe::minable_paper_axioms(true) {
+    for axiom in Probe::list_minable_paper_axioms(true) {
         if !definition.probes.contains(&axiom) {
             definition.probes.push(axiom);
         }
@@ -80,7 +82,7 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
         return;
     };
     let definition = StudyDefinition {
-        probes: Probe::minable_paper_axioms(false),
+        probes: Probe::list_minable_paper_axioms(false),
         variants: vec![AxiomVariant::Fixed],
         rankers: vec!["bm25".to_owned(), "ql:mu=2500".to_owned()],
         ..trecdl()
@@ -94,7 +96,7 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         return;
     };
     let vectors = "glove.6B.50d.10k.txt.gz";
-    let axioms = Probe::minable_paper_axioms(true).into_iter();
+    let axioms = Probe::list_minable_paper_axioms(true).into_iter();
     let formula = "prox1 | 2 * stmc1@ir_axioms - tfc1@ir_axioms"
         .parse()
         .unwrap();
@@ -102,7 +104,7 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         n_queries: Some(15),
         probes: axioms
             .filter(|it| it.needs_word_vectors())
-            .chain(Probe::minable_ir_axioms(true))
+            .chain(Probe::list_minable_ir_axioms(true))
             .chain([formula])
             .collect(),
         variants: vec![
@@ -134,7 +136,7 @@ fn trecdl() -> StudyDefinition {
         variants: Vec::new(),
         rankers: Vec::new(),
         analyzer: Analyzer::default(),
-        limits: MiningLimits::STANDARD,
+        limits: MiningThresholds::STANDARD,
         vectors: None,
         audit: Vec::new(),
         lookups: ManipulationLookupFiles::default(),
@@ -273,7 +275,7 @@ fn by_program(given: &Given) -> String {
 fn one_by_one(given: &Given) -> (Study, Duration) {
     let quiet = &mut |_| {};
     let mut collection = Collection::default();
-    let mut files = InputFileContents::default();
+    let mut files = ParsedInputFiles::default();
     for name in given.files() {
         let bytes = File::open(given.home.path(&format!("given/{name}"))).unwrap();
         let mut sets = given.definition.transfers.iter();
@@ -314,7 +316,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
         created: MADE.to_owned(),
     };
     let start = Instant::now();
-    let study = run_synchronously(make_study(inputs, &mut SequentialShardExecutor)).unwrap();
+    let study = run_never_waiting_future(make_study(inputs, &mut SequentialShardExecutor)).unwrap();
     (study, start.elapsed())
 }
 

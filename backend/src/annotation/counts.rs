@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use shared::annotation::assignment::ItemLease;
-use shared::annotation::event::AnnotationAction;
+use shared::annotation::event::AnnotationEventAction;
 use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::{
-    AnnotationEventKey, AnnotationItem, AnnotationLog, AnnotationTask, ItemNo, PersonId,
+    AnnotationEventKey, AnnotationItem, AnnotationLog, AnnotationTaskDefinition, ItemNo, PersonId,
     ReceivedAnnotationEvent,
 };
 use shared::api::annotation::TaskProgressSummary;
@@ -35,7 +35,10 @@ struct Done {
 
 impl TaskProgressCounts {
     /// Creates the counts of an empty log.
-    pub(super) fn new(task: &AnnotationTask, items: &[AnnotationItem]) -> TaskProgressCounts {
+    pub(super) fn for_empty_log(
+        task: &AnnotationTaskDefinition,
+        items: &[AnnotationItem],
+    ) -> TaskProgressCounts {
         TaskProgressCounts {
             n_counting: vec![0; items.len()],
             people: BTreeMap::new(),
@@ -55,20 +58,20 @@ impl TaskProgressCounts {
         let person = self.people.entry(entry.person).or_default();
         person.keys.push(entry.event.key);
         let item = match &entry.event.action {
-            AnnotationAction::Undone { of } => log
+            AnnotationEventAction::Undone { of } => log
                 .entry_by_key(*of)
                 .and_then(|it| it.event.action.item_no()),
-            AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
+            AnnotationEventAction::Excluded(it) | AnnotationEventAction::Included(it) => {
                 let decided = self.people.get(&it.person).map(|it| it.decided.clone());
                 for item in decided.unwrap_or_default() {
                     self.recount(item, items, log);
                 }
                 None
             }
-            AnnotationAction::Decided(_)
-            | AnnotationAction::Skipped(_)
-            | AnnotationAction::Reported(_)
-            | AnnotationAction::Adjudicated(_) => entry.event.action.item_no(),
+            AnnotationEventAction::Decided(_)
+            | AnnotationEventAction::Skipped(_)
+            | AnnotationEventAction::Reported(_)
+            | AnnotationEventAction::Adjudicated(_) => entry.event.action.item_no(),
         };
         // Logs contain only checked events, so that an unknown item does not occur.
         let Some(item) = item.filter(|it| (it.0 as usize) < items.len()) else {
@@ -109,7 +112,7 @@ impl TaskProgressCounts {
 
     /// Returns the progress of a person and of all annotators. [`TaskProgressSummary::n_available`]
     /// is left at 0.
-    pub(super) fn summarize_progress(
+    pub(super) fn summarize_own_and_total_progress(
         &self,
         person: Option<PersonId>,
         items: &[AnnotationItem],
@@ -138,20 +141,20 @@ impl TaskProgressCounts {
     pub(super) fn estimate_items_left_for_person(
         &self,
         person: PersonId,
-        task: &AnnotationTask,
+        task: &AnnotationTaskDefinition,
         items: &[AnnotationItem],
         leases: &[ItemLease],
     ) -> u32 {
         let mut taken = self.n_counting.clone();
         for lease in leases.iter().filter(|it| it.person != person) {
             // A person who has decided already holds a slot; a person who has skipped holds none.
-            if !self.has_finished_item(lease.person, lease.item) {
+            if !self.has_person_finished_item(lease.person, lease.item) {
                 taken[lease.item.0 as usize] += 1;
             }
         }
         let (mut n_free, mut n_gold) = (0, 0);
         for ((item, number), taken) in items.iter().zip((0..).map(ItemNo)).zip(taken) {
-            if self.has_finished_item(person, number) {
+            if self.has_person_finished_item(person, number) {
                 continue;
             }
             match item.role {
@@ -169,7 +172,7 @@ impl TaskProgressCounts {
     }
 
     /// Returns whether a person has decided on an item or skipped it.
-    pub(super) fn has_finished_item(&self, person: PersonId, item: ItemNo) -> bool {
+    pub(super) fn has_person_finished_item(&self, person: PersonId, item: ItemNo) -> bool {
         let done = self.people.get(&person);
         done.is_some_and(|it| it.decided.contains(&item) || it.skipped.contains(&item))
     }
@@ -183,8 +186,8 @@ impl TaskProgressCounts {
     ) -> u32 {
         let numbered = items.iter().zip((0..).map(ItemNo));
         let training = numbered.filter(|it| is_training_item(it.0));
-        let left =
-            training.filter(|it| person.is_none_or(|who| !self.has_finished_item(who, it.1)));
+        let left = training
+            .filter(|it| person.is_none_or(|who| !self.has_person_finished_item(who, it.1)));
         left.count() as u32
     }
 

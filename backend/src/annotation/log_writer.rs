@@ -18,7 +18,7 @@ use shared::annotation::{AnnotationEventKey, ItemNo, PersonId, ReceivedAnnotatio
 use shared::api::annotation::{EventOutcome, TaskId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::annotation::task_state::{AnnotationTaskState, EventKeyStatus, is_same_event};
+use crate::annotation::task_state::{EventKeyStatus, InMemoryTaskState, is_same_event};
 use crate::annotation::unix_time_ms_u64;
 use crate::error::Error;
 use crate::store::Database;
@@ -37,15 +37,15 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const RETRY_AFTER_S: u64 = 2;
 
 /// Events and leases of one task that are to be stored.
-pub(super) struct LogWriteRequest {
-    pub(super) desk: Arc<AnnotationTaskState>,
+pub(super) struct TaskEventsAndLeases {
+    pub(super) desk: Arc<InMemoryTaskState>,
     pub(super) events: Vec<ReceivedAnnotationEvent>,
     pub(super) leases: Vec<ItemLease>,
 }
 
 /// A request with the channel for its reply.
 struct Waiting {
-    wanted: LogWriteRequest,
+    wanted: TaskEventsAndLeases,
     /// Receives the outcome of each event, or the reason why nothing was stored.
     done: oneshot::Sender<Result<Vec<EventOutcome>, String>>,
 }
@@ -66,7 +66,7 @@ impl AnnotationLogWriter {
     /// when this returns `Ok`; after an error none of them is confirmed.
     pub(super) async fn save_events_and_leases(
         &self,
-        wanted: LogWriteRequest,
+        wanted: TaskEventsAndLeases,
     ) -> Result<Vec<EventOutcome>, Error> {
         let crashed = Error::Panicked {
             what: "keeping what was done",
@@ -117,7 +117,7 @@ async fn write(store: Database, mut receiver: mpsc::Receiver<Waiting>) {
 /// Commits the new events and leases, adds the events to the task states, and returns the outcomes.
 async fn commit(
     store: &Database,
-    wanted: &[LogWriteRequest],
+    wanted: &[TaskEventsAndLeases],
     doubtful: &mut BTreeSet<TaskId>,
 ) -> Result<Vec<Vec<EventOutcome>>, Error> {
     for it in wanted {
@@ -153,7 +153,7 @@ struct WritePlan<'a> {
 }
 
 struct TaskWrites<'a> {
-    desk: &'a AnnotationTaskState,
+    desk: &'a InMemoryTaskState,
     /// In the order of arrival.
     events: Vec<ReceivedAnnotationEvent>,
     /// Positions in `events`.
@@ -162,7 +162,7 @@ struct TaskWrites<'a> {
 }
 
 impl<'a> WritePlan<'a> {
-    fn add(&mut self, wanted: &'a LogWriteRequest) -> Vec<EventOutcome> {
+    fn add(&mut self, wanted: &'a TaskEventsAndLeases) -> Vec<EventOutcome> {
         let desk = &*wanted.desk;
         let task = self.tasks.entry(desk.task_row().no).or_insert(TaskWrites {
             desk,

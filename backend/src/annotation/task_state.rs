@@ -13,7 +13,9 @@ use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::{
     AnnotationEventKey, AnnotationItem, AnnotationLog, ItemNo, PersonId, ReceivedAnnotationEvent,
 };
-use shared::api::annotation::{EventRecord, TaskId, TaskProgressSummary, TaskStatus, TaskSummary};
+use shared::api::annotation::{
+    AnnotationTaskStatus, AnnotationTaskSummary, EventWithStatus, TaskId, TaskProgressSummary,
+};
 
 use crate::annotation::counts::TaskProgressCounts;
 use crate::annotation::unix_time_ms_u64;
@@ -30,7 +32,7 @@ const MAX_CACHED_ITEMS: usize = 4_000;
 
 /// The state of a task that has been requested.
 #[derive(Debug)]
-pub(crate) struct AnnotationTaskState {
+pub(crate) struct InMemoryTaskState {
     items: Vec<AnnotationItem>,
     row: RwLock<Arc<AnnotationTaskRow>>,
     work: RwLock<Work>,
@@ -78,19 +80,19 @@ pub(super) enum EventKeyStatus {
     Conflict,
 }
 
-impl AnnotationTaskState {
+impl InMemoryTaskState {
     /// Loads a task with its items, events and leases.
-    pub(super) async fn load(store: &Database, task: TaskId) -> Result<AnnotationTaskState, Error> {
+    pub(super) async fn load(store: &Database, task: TaskId) -> Result<InMemoryTaskState, Error> {
         let row = store.annotation_task(task).await?;
         let items = store.annotation_task_items(task).await?;
         let entries = store.annotation_events_from_position(task, 0).await?;
         let leases = store.annotation_leases_including_expired(task).await?;
         run_blocking("counting what was done", move || {
             let items: Vec<AnnotationItem> = items.into_iter().map(|it| it.item).collect();
-            let desk = AnnotationTaskState {
+            let desk = InMemoryTaskState {
                 work: RwLock::new(Work {
                     log: AnnotationLog::default(),
-                    tally: TaskProgressCounts::new(&row.task, &items),
+                    tally: TaskProgressCounts::for_empty_log(&row.task, &items),
                     leases: BTreeMap::new(),
                 }),
                 items,
@@ -136,9 +138,9 @@ impl AnnotationTaskState {
     }
 
     /// Returns the summary of the task for lists, with the progress of a person.
-    pub(crate) fn task_summary(&self, person: Option<PersonId>) -> TaskSummary {
+    pub(crate) fn task_summary(&self, person: Option<PersonId>) -> AnnotationTaskSummary {
         let row = self.task_row();
-        TaskSummary {
+        AnnotationTaskSummary {
             task: row.no,
             title: row.task.title.clone(),
             study: row.task.study.clone(),
@@ -146,17 +148,23 @@ impl AnnotationTaskState {
             are_results_public: row.results_public,
             probes: row.task.probes.clone(),
             created_ms: row.made_ms,
-            progress: self.progress_summary(person),
+            progress: self.progress_summary_for_person(person),
         }
     }
 
     /// Returns the progress of a person and of all annotators.
-    pub(crate) fn progress_summary(&self, person: Option<PersonId>) -> TaskProgressSummary {
+    pub(crate) fn progress_summary_for_person(
+        &self,
+        person: Option<PersonId>,
+    ) -> TaskProgressSummary {
         let row = self.task_row();
         let work = self.read();
-        let standing = work.tally.summarize_progress(person, &self.items);
-        let open =
-            person.filter(|it| row.state == TaskStatus::Open && !work.log.is_person_excluded(*it));
+        let standing = work
+            .tally
+            .summarize_own_and_total_progress(person, &self.items);
+        let open = person.filter(|it| {
+            row.state == AnnotationTaskStatus::Open && !work.log.is_person_excluded(*it)
+        });
         let n_left = open.map(|person| {
             let leases = work.live(unix_time_ms_u64());
             work.tally
@@ -180,7 +188,7 @@ impl AnnotationTaskState {
 
     /// Finds the next items for a person and leases them, in memory only. The time is proportional
     /// to the number of items, so this must run off the async threads, with
-    /// [`AnnotationTaskState::turn`] held.
+    /// [`InMemoryTaskState::turn`] held.
     pub(super) fn lease_items(&self, person: PersonId, n: usize) -> LeasedAssignments {
         let (row, now_ms) = (self.task_row(), unix_time_ms_u64());
         let (next, leases) = {
@@ -212,7 +220,7 @@ impl AnnotationTaskState {
             .iter()
             .filter(|it| it.phase == AssignmentPhase::Main)
             .count() as u32;
-        let standing = self.progress_summary(Some(person));
+        let standing = self.progress_summary_for_person(Some(person));
         LeasedAssignments {
             standing: TaskProgressSummary {
                 // If fewer items were found than requested, these are the last ones; otherwise
@@ -237,12 +245,12 @@ impl AnnotationTaskState {
     }
 
     /// Returns whether a person has decided on an item or skipped it.
-    pub(crate) fn has_finished_item(&self, person: PersonId, item: ItemNo) -> bool {
-        self.read().tally.has_finished_item(person, item)
+    pub(crate) fn has_person_finished_item(&self, person: PersonId, item: ItemNo) -> bool {
+        self.read().tally.has_person_finished_item(person, item)
     }
 
     /// Returns the latest events of a person, newest first, at most [`MAX_OWN_EVENTS`].
-    pub(crate) fn newest_events_of_person(&self, person: PersonId) -> Vec<EventRecord> {
+    pub(crate) fn newest_events_of_person(&self, person: PersonId) -> Vec<EventWithStatus> {
         let work = self.read();
         let keys = work
             .tally
@@ -251,15 +259,15 @@ impl AnnotationTaskState {
             .rev()
             .take(MAX_OWN_EVENTS);
         let entries = keys.filter_map(|it| work.log.entry_by_key(*it));
-        let done = entries.map(|it| EventRecord {
+        let done = entries.map(|it| EventWithStatus {
             entry: it.clone(),
-            status: work.log.event_status(it),
+            status: work.log.current_event_status(it),
         });
         done.collect()
     }
 
     /// Returns a copy of the log, so that long computations do not block writers.
-    pub(crate) fn copy_event_log(&self) -> AnnotationLog {
+    pub(crate) fn clone_event_log(&self) -> AnnotationLog {
         self.read().log.clone()
     }
 

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use shared::annotation::assignment::{AssignmentPhase, ItemAssigner, ItemLease};
 use shared::annotation::event::{
-    AnnotationAction, AnnotationDecision, ItemAdjudication, ItemProblemReport, RatingTagsAndNote,
-    SkipReason, SkippedItem,
+    AnnotationDecision, AnnotationEventAction, ItemAdjudication, ItemProblemReport,
+    RatingTagsAndNote, SkipReason, SkippedItem,
 };
 use shared::annotation::export::ItemQueryAndDocIds;
 use shared::annotation::task::{
-    AnnotationItemRole, AnnotationTask, InstanceWithReferenceAnswer, SamplingDesign,
+    AnnotationItemRole, AnnotationTaskDefinition, InstanceWithReferenceAnswer, SamplingDesign,
     StudyInstanceRef, TaskInstanceFilter,
 };
 use shared::annotation::{
@@ -23,10 +23,12 @@ use shared::annotation::{
 use shared::api::annotation::TaskProgressSummary;
 use shared::collection::{Collection, Document, Qrels, Query};
 use shared::study::build::{StudyInputs, make_study};
-use shared::study::preparation::{InputFileContents, SequentialShardExecutor, run_synchronously};
+use shared::study::preparation::{
+    ParsedInputFiles, SequentialShardExecutor, run_never_waiting_future,
+};
 
 use super::*;
-use crate::store::annotation_tasks::AnnotationItemRow;
+use crate::store::annotation_tasks::AnnotationItemWithExternalIds;
 use crate::store::annotation_tasks::events::AnnotationWriteBatch;
 use crate::store::backup;
 use crate::store::tests::{TestFolder, tell};
@@ -65,24 +67,24 @@ pub(crate) fn study(name: &str) -> Study {
     let definition = serde_json::from_value(serde_json::json!({
         "format": 1, "name": name, "title": name, "collection": "none", "pool": "all",
         "probes": ["tfc1"], "modes": ["fixed"], "rankers": ["bm25", "ql"],
-        "limits": shared::probe::MiningLimits {
+        "limits": shared::probe::MiningThresholds {
             length_tolerance_terms: Some(10),
-            ..shared::probe::MiningLimits::STANDARD
+            ..shared::probe::MiningThresholds::STANDARD
         },
     }));
     let inputs = StudyInputs {
         definition: definition.unwrap(),
         collection,
-        files: InputFileContents::default(),
+        files: ParsedInputFiles::default(),
         rankers: ["bm25", "ql"].map(|it| it.parse().unwrap()).to_vec(),
         created: "2026-11-20".to_owned(),
     };
-    run_synchronously(make_study(inputs, &mut SequentialShardExecutor)).unwrap()
+    run_never_waiting_future(make_study(inputs, &mut SequentialShardExecutor)).unwrap()
 }
 
 /// Returns a task with all TFC1 instances of a study and two annotators per item. The first
 /// instance is a training item, the second a gold item.
-pub(crate) fn task(study: &str) -> AnnotationTask {
+pub(crate) fn task(study: &str) -> AnnotationTaskDefinition {
     let known = |number| InstanceWithReferenceAnswer {
         instance: StudyInstanceRef {
             probe: "tfc1".parse().unwrap(),
@@ -92,7 +94,7 @@ pub(crate) fn task(study: &str) -> AnnotationTask {
         answer: AnnotatorAnswer::First,
         explanation: "it has the word twice".to_owned(),
     };
-    AnnotationTask {
+    AnnotationTaskDefinition {
         title: "Rivers".to_owned(),
         study: study.to_owned(),
         probes: vec!["tfc1".parse().unwrap()],
@@ -114,15 +116,18 @@ pub(crate) fn task(study: &str) -> AnnotationTask {
 fn new_task(study: &Study) -> NewAnnotationTask {
     let task = task(&study.definition.name);
     let drawn = sample::sample_task_items(study, &task).unwrap();
-    let with_ids = drawn.items.into_iter().map(|item| AnnotationItemRow {
-        item,
-        ids: ItemQueryAndDocIds {
-            query: "q1".to_owned(),
-            documents: vec!["1".to_owned(), "2".to_owned()],
-        },
-    });
+    let with_ids = drawn
+        .items
+        .into_iter()
+        .map(|item| AnnotationItemWithExternalIds {
+            item,
+            ids: ItemQueryAndDocIds {
+                query: "q1".to_owned(),
+                documents: vec!["1".to_owned(), "2".to_owned()],
+            },
+        });
     NewAnnotationTask {
-        study_hash: study_content_hash(study),
+        study_hash: study_instances_and_collection_hash(study),
         made_ms: 1,
         n_candidates: drawn.n_candidates,
         items: with_ids.collect(),
@@ -136,7 +141,7 @@ pub(crate) fn key(number: u64) -> AnnotationEventKey {
 }
 
 /// Returns an event with the key of a number.
-pub(crate) fn event(number: u64, what: AnnotationAction) -> ClientAnnotationEvent {
+pub(crate) fn event(number: u64, what: AnnotationEventAction) -> ClientAnnotationEvent {
     ClientAnnotationEvent {
         key: key(number),
         created_ms: number,
@@ -145,8 +150,8 @@ pub(crate) fn event(number: u64, what: AnnotationAction) -> ClientAnnotationEven
 }
 
 /// Returns the decision of an annotator on an item.
-pub(crate) fn decided(item: ItemNo, answer: AnnotatorAnswer) -> AnnotationAction {
-    AnnotationAction::Decided(AnnotationDecision {
+pub(crate) fn decided(item: ItemNo, answer: AnnotatorAnswer) -> AnnotationEventAction {
+    AnnotationEventAction::Decided(AnnotationDecision {
         item,
         answer,
         comment: RatingTagsAndNote::default(),
@@ -166,16 +171,16 @@ pub(crate) async fn join(store: &Database) {
 }
 
 /// Creates a task in a store and opens it.
-async fn opened(store: &Database) -> (AnnotationTaskService, Arc<AnnotationTaskState>) {
+async fn opened(store: &Database) -> (AnnotationTaskService, Arc<InMemoryTaskState>) {
     join(store).await;
-    let reviews = AnnotationTaskService::new(store.clone());
+    let reviews = AnnotationTaskService::start_with_log_writer(store.clone());
     let desk = reviews
-        .create_task(&new_task(&study("open")))
+        .create_draft_task(&new_task(&study("open")))
         .await
         .unwrap();
     let asked = UpdateTaskRequest {
         task: desk.task_row().no,
-        status: Some(TaskStatus::Open),
+        status: Some(AnnotationTaskStatus::Open),
         are_results_public: None,
         guidelines: None,
     };
@@ -185,7 +190,7 @@ async fn opened(store: &Database) -> (AnnotationTaskService, Arc<AnnotationTaskS
 
 async fn send(
     reviews: &AnnotationTaskService,
-    desk: &Arc<AnnotationTaskState>,
+    desk: &Arc<InMemoryTaskState>,
     person: PersonId,
     events: &[ClientAnnotationEvent],
 ) -> Result<Vec<EventOutcome>, Error> {
@@ -200,11 +205,11 @@ async fn send(
 /// Returns the numbers of the items that are assigned to a person.
 async fn given(
     reviews: &AnnotationTaskService,
-    desk: &Arc<AnnotationTaskState>,
+    desk: &Arc<InMemoryTaskState>,
     person: PersonId,
     n: usize,
 ) -> Vec<ItemNo> {
-    let promised = reviews.assign_items(desk, person, n).await.unwrap();
+    let promised = reviews.lease_next_items(desk, person, n).await.unwrap();
     promised.assignments.iter().map(|it| it.item).collect()
 }
 
@@ -215,9 +220,9 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         let (reviews, desk) = opened(&store).await;
         let n_work = desk.items().len() - 1;
         assert!(n_work > 3, "{n_work}");
-        let before = desk.progress_summary(Some(ANN));
+        let before = desk.progress_summary_for_person(Some(ANN));
         assert_eq!(before.n_decisions_required, 2 * (n_work as u64 - 1));
-        let first = reviews.assign_items(&desk, ANN, 32).await.unwrap();
+        let first = reviews.lease_next_items(&desk, ANN, 32).await.unwrap();
         assert_eq!(first.assignments[0].phase, AssignmentPhase::Training);
         assert_eq!(first.assignments.len(), n_work + 1);
         assert_eq!(first.standing.n_available as usize, n_work);
@@ -229,7 +234,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
             .collect();
         let outcomes = send(&reviews, &desk, ANN, &events).await.unwrap();
         assert!(outcomes.iter().all(|it| *it == EventOutcome::Stored));
-        let standing = desk.progress_summary(Some(ANN));
+        let standing = desk.progress_summary_for_person(Some(ANN));
         let expected = TaskProgressSummary {
             n_own_decisions: n_work as u32,
             n_own_skips: 0,
@@ -247,7 +252,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         given(&reviews, &desk, BOB, 8).await;
         let asked = UpdateTaskRequest {
             task: desk.task_row().no,
-            status: Some(TaskStatus::Draft),
+            status: Some(AnnotationTaskStatus::Draft),
             are_results_public: None,
             guidelines: None,
         };
@@ -256,18 +261,18 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
 
         // As after `kill -9`: only the database is left.
         let (log, row, until) = (
-            desk.copy_event_log(),
+            desk.clone_event_log(),
             desk.task_row(),
             desk.item_lease_expiry_ms(BOB, ItemNo(0)),
         );
         store.close().await;
         let store = place.store().await;
-        let again = AnnotationTaskService::new(store)
+        let again = AnnotationTaskService::start_with_log_writer(store)
             .task_state(row.no)
             .await
             .unwrap();
-        assert_eq!((again.copy_event_log(), again.task_row()), (log, row));
-        assert_eq!(again.progress_summary(Some(ANN)), expected);
+        assert_eq!((again.clone_event_log(), again.task_row()), (log, row));
+        assert_eq!(again.progress_summary_for_person(Some(ANN)), expected);
         assert!(until.is_some());
         assert_eq!(again.item_lease_expiry_ms(BOB, ItemNo(0)), until);
     }
@@ -286,7 +291,7 @@ async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
         );
         let settled = event(
             4,
-            AnnotationAction::Adjudicated(ItemAdjudication {
+            AnnotationEventAction::Adjudicated(ItemAdjudication {
                 item: ItemNo(2),
                 answer: AnnotatorAnswer::Equal,
                 note: String::new(),
@@ -362,7 +367,7 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
         };
         store.write_events_and_leases(&writing).await.unwrap();
         drop(reviews);
-        let reviews = AnnotationTaskService::new(store.clone());
+        let reviews = AnnotationTaskService::start_with_log_writer(store.clone());
         let desk = reviews.task_state(no).await.unwrap();
         let drawn = |given: Vec<ItemNo>| {
             let drawn = given
@@ -436,7 +441,7 @@ async fn what_many_send_at_once_is_kept_once_each() {
             .await
             .unwrap();
         assert_eq!(kept.len(), 30);
-        assert_eq!(AnnotationLog::from_entries(kept), desk.copy_event_log());
+        assert_eq!(AnnotationLog::from_entries(kept), desk.clone_event_log());
     }
 }
 
@@ -449,7 +454,7 @@ async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
         let note = "n".repeat(2_000);
         event(
             number,
-            AnnotationAction::Reported(ItemProblemReport {
+            AnnotationEventAction::Reported(ItemProblemReport {
                 item: ItemNo(2),
                 note,
             }),
@@ -522,7 +527,7 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
         }
         let n_before = desk.n_events();
         let home = tempfile::tempdir().unwrap();
-        let rows = store.snapshot_rows(home.path()).await.unwrap();
+        let rows = store.snapshot_tables_into_files(home.path()).await.unwrap();
         let file = home.path().join("backup");
         backup::write_backup(&place.folder, rows, &file).unwrap();
         sending.await.unwrap();
@@ -540,12 +545,12 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
             let restored = backup::restore_backup(&to.folder, &to.database, &file).await;
             restored.unwrap();
             let store = to.store().await;
-            let reviews = AnnotationTaskService::new(store.clone());
+            let reviews = AnnotationTaskService::start_with_log_writer(store.clone());
             let again = reviews.task_state(no).await.unwrap();
             let n_kept = again.n_events();
             assert!((n_before..=200).contains(&n_kept), "{n_before} {n_kept}");
-            let whole = desk.copy_event_log();
-            for entry in again.copy_event_log().entries() {
+            let whole = desk.clone_event_log();
+            for entry in again.clone_event_log().entries() {
                 assert_eq!(whole.entry_by_key(entry.event.key), Some(entry));
             }
             assert_eq!(
@@ -555,7 +560,7 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
             assert!(again.item_lease_expiry_ms(ANN, ItemNo(0)).is_some());
             // Later tasks get higher numbers.
             let next = reviews
-                .create_task(&new_task(&study("open")))
+                .create_draft_task(&new_task(&study("open")))
                 .await
                 .unwrap();
             assert!(next.task_row().no > no);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use shared::error::{Error as InputError, InvalidField};
+use shared::error::{Error as InputError, ErrorFieldName};
 
 use super::CommandOutcome;
 use crate::error::Error;
@@ -21,7 +21,7 @@ impl BackupArgs {
         if !data.is_dir() {
             let reason = "is no folder, so there is nothing to back up; name the one by `--data`";
             return Err(InputError::missing_field(
-                InvalidField::with_display_name("data", data.display()),
+                ErrorFieldName::with_display_name("data", data.display()),
                 reason,
             )
             .into());
@@ -31,7 +31,9 @@ impl BackupArgs {
             Some(it) if !it.as_os_str().is_empty() => it,
             _ => Path::new("."),
         };
-        let rows = run_with_database(&folder, async |store| store.snapshot_rows(beside).await)?;
+        let rows = run_with_database(&folder, async |store| {
+            store.snapshot_tables_into_files(beside).await
+        })?;
         let size = backup::write_backup(&folder, rows, &self.file)?;
         println!(
             "{} holds {} files and {} rows",

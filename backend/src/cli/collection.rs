@@ -12,7 +12,7 @@ use shared::rank::LexicalRanker;
 use shared::text::Analyzer;
 
 use super::{CommandOutcome, called, load, print_json, tell_reading};
-use crate::collection_files::{self, CollectionFileArgs};
+use crate::collection_files::{self, CollectionFileOverrideArgs};
 use crate::config::{AnalyzerArgs, RankerSpec};
 use crate::error::Error;
 use crate::pipeline;
@@ -31,7 +31,7 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    files: CollectionFileArgs,
+    files: CollectionFileOverrideArgs,
 }
 
 /// The output of `import --json`.

@@ -99,7 +99,7 @@ impl CompareRankersArgs {
     fn of_runs(&self, collection: &str, data: &Path) -> Result<Vec<ReportTable>, Error> {
         let loaded = load(collection, data, None)?;
         let read = |file: &str| -> Result<Run, Error> {
-            let (run, reading) = collection_files::read_run(file, &loaded.folder)?;
+            let (run, reading) = collection_files::resolve_and_read_run(file, &loaded.folder)?;
             collection_files::print_reader_warnings(&reading);
             Ok(run)
         };
@@ -128,7 +128,7 @@ impl CompareRankersArgs {
     fn tables(
         &self,
         found: &RankerComparison,
-        rows: impl FnOnce() -> Result<Vec<query_list::QueryWithMetrics>, Error>,
+        rows: impl FnOnce() -> Result<Vec<query_list::QueryWithPairedMetrics>, Error>,
     ) -> Result<Vec<ReportTable>, Error> {
         let mut tables = report::ranker_comparison_tables(found);
         if self.per_query {

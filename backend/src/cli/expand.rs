@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use neural::QueryGenerationConfig;
-use shared::probe::MiningLimits;
+use shared::probe::MiningThresholds;
 
 use super::{CommandOutcome, load, print_json};
 use crate::config::parse_number_setting;
@@ -35,7 +35,7 @@ pub(crate) struct ExpandDocumentsArgs {
     #[arg(long, value_name = "N", default_value = "64")]
     max_query_tokens: String,
     /// Random seed
-    #[arg(long, default_value_t = MiningLimits::STANDARD.seed)]
+    #[arg(long, default_value_t = MiningThresholds::STANDARD.seed)]
     seed: u64,
     /// Print one JSON object
     #[arg(long)]

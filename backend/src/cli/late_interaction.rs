@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use shared::late_interaction::LateInteractionMetadata;
+use shared::late_interaction::LateInteractionAnalysisMetadata;
 use shared::probe::CandidatePoolSpec;
 use shared::report;
 
@@ -59,11 +59,11 @@ pub(crate) struct LateInteractionArgs {
 impl LateInteractionArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let computing = self.computing.compute_target()?;
-        let ranker = ModelRegistry::load_command_line_ranker(&self.ranker, computing)?;
-        ranker.ensure_late_interaction()?;
+        let ranker = ModelRegistry::load_ranker_from_cli_spec(&self.ranker, computing)?;
+        ranker.ensure_late_interaction_without_passages()?;
         let before = self.base_model.as_deref();
         let before = before
-            .map(|it| ModelRegistry::load_command_line_ranker(it, computing))
+            .map(|it| ModelRegistry::load_ranker_from_cli_spec(it, computing))
             .transpose()?;
         let (folder, study) = match &self.study {
             None => (None, None),
@@ -96,7 +96,7 @@ impl LateInteractionArgs {
             folder: &loaded.folder,
             ranker: &ranker,
             base_model: before.as_deref(),
-            head: LateInteractionMetadata {
+            head: LateInteractionAnalysisMetadata {
                 name: name.clone(),
                 title,
                 collection,

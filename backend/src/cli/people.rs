@@ -4,7 +4,8 @@ use std::path::Path;
 
 use clap::{Subcommand, ValueEnum};
 use shared::api::people::{
-    AccessRole, CreateInvitationResponse, PendingInvitation, PeopleResponse, PersonAccount,
+    AccessRole, CreateInvitationResponse, PendingInvitation, PeopleAndInvitationsResponse,
+    PersonAccountSummary,
 };
 use shared::error::Error as InputError;
 
@@ -109,7 +110,9 @@ impl ManagePeopleArgs {
                         .await?;
                 }
                 if let Some(no) = invitation {
-                    store.pending_invitation(no, unix_time_ms()).await?;
+                    store
+                        .pending_invitation_by_number(no, unix_time_ms())
+                        .await?;
                     store.revoke_invitation(no, unix_time_ms()).await?;
                 }
                 tell_all(store, json).await
@@ -170,13 +173,13 @@ async fn tell_all(store: &Database, json: bool) -> Result<(), Error> {
     Ok(())
 }
 
-fn table(everybody: &PeopleResponse) -> String {
+fn table(everybody: &PeopleAndInvitationsResponse) -> String {
     let people = everybody.people.iter().map(person_line);
     let invited = everybody.invitations.iter().map(invited_line);
     people.chain(invited).collect()
 }
 
-fn person_line(it: &PersonAccount) -> String {
+fn person_line(it: &PersonAccountSummary) -> String {
     let state = match (it.is_revoked, it.n_sessions) {
         (true, _) => "turned away".to_owned(),
         (false, n) => format!("signed in {n} times"),

@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use shared::collection::Collection;
-use shared::error::{Error as InputError, InvalidField};
+use shared::error::{Error as InputError, ErrorFieldName};
 use shared::index::Index;
-use shared::probe::mining::{InstanceHasher, QueryMiningResult, StudyDocument};
+use shared::probe::mining::{InstanceHasher, OriginalOrDerivedDocument, QueryMiningResult};
 use shared::probe::{AxiomVariant, MiningResult, Probe};
-use shared::score::{QueryDocumentPairs, RankerPairScores};
-use shared::study::preparation::{PreparedCollection, run_synchronously};
+use shared::score::{QueryDocumentPairs, RankerQueryDocumentScores};
+use shared::study::preparation::{PreparedCollection, run_never_waiting_future};
 
 pub(crate) use judge::JudgeRankersByAxiomsArgs;
 pub(crate) use pairs::ListPairsToScoreArgs;
 
 use super::compute::DeviceAndPrecisionArgs;
 use super::{CommandOutcome, print_json, tell_left_out, tell_reading};
-use crate::collection_files::{self, LoadedCollection};
+use crate::collection_files::{self, CollectionWithReadReport};
 use crate::config::{AnalyzerArgs, MiningArgs, RankerSpec};
 use crate::error::Error;
 use crate::models::ModelRegistry;
@@ -65,7 +65,7 @@ impl MineArgs {
             .collection
             .queries
             .truncate(self.queries.unwrap_or(usize::MAX));
-        let LoadedCollection {
+        let CollectionWithReadReport {
             collection, folder, ..
         } = loaded;
         let vectors = input.vectors.as_deref();
@@ -78,7 +78,7 @@ impl MineArgs {
         let mut cores = ParallelExecutor::default();
         let settings = input.settings.clone();
         let prepared = PreparedCollection::prepare(collection, settings, files, &mut cores);
-        let prepared = run_synchronously(prepared)?;
+        let prepared = run_never_waiting_future(prepared)?;
         let known = prepared.word_vectors();
         let about = known
             .zip(vectors)
@@ -92,7 +92,7 @@ impl MineArgs {
         // A few queries are mined at a time, since all instances may not fit into memory.
         let mut writer =
             instances::InstanceFileWriter::with_temporary_parts(&self.out, probes.iter().copied())?;
-        let mut hashing = InstanceHasher::new(probes.iter().copied());
+        let mut hashing = InstanceHasher::with_probes_and_variants(probes.iter().copied());
         let mut found: Vec<(Probe, AxiomVariant, Vec<u32>)> = Vec::new();
         found.extend(probes.iter().map(|it| (it.0, it.1, Vec::new())));
         let mut kept: BTreeMap<Probe, u64> = probes.iter().map(|it| (it.0, 0)).collect();
@@ -109,7 +109,7 @@ impl MineArgs {
             }
             Ok(())
         };
-        let n_without_text = run_synchronously(prepared.mine_in_batches(&mut cores, take))?;
+        let n_without_text = run_never_waiting_future(prepared.mine_in_batches(&mut cores, take))?;
         if n_without_text > 0 {
             eprintln!("documents of the pools without a text, left out: {n_without_text}");
         }
@@ -295,7 +295,7 @@ impl CollectionVersionArgs {
     /// another hash than the file, returns an error, or prints a warning with `--force`.
     fn check(
         &self,
-        loaded: &mut LoadedCollection,
+        loaded: &mut CollectionWithReadReport,
         file: &Path,
         origin: &InstanceFileMetadata,
     ) -> Result<(), Error> {
@@ -314,7 +314,7 @@ impl CollectionVersionArgs {
             return Ok(());
         }
         let reason = format!("{reason}; mine it again, or take it all the same by --force");
-        let field = InvalidField::with_display_name("instances", file.display());
+        let field = ErrorFieldName::with_display_name("instances", file.display());
         Err(InputError::conflicting_value(field, reason).into())
     }
 }
@@ -334,13 +334,13 @@ fn refuse_manipulations(file: &Path, origin: &InstanceFileMetadata) -> Result<()
          by `pairs --study` and scored by `study run`, or mine again without them",
         probe.slug()
     );
-    let field = InvalidField::with_display_name("instances", file.display());
+    let field = ErrorFieldName::with_display_name("instances", file.display());
     Err(InputError::unsupported_value(field, reason).into())
 }
 
 /// The instances or pairs to score, with their collection.
 struct ScoringWork {
-    loaded: LoadedCollection,
+    loaded: CollectionWithReadReport,
     mined: MiningResult,
     pairs: QueryDocumentPairs,
     analyzer: shared::text::Analyzer,
@@ -353,7 +353,7 @@ impl ScoringWork {
         tell_reading(&loaded);
         let analyzer = definition.analyzer.clone();
         let (mined, collection) =
-            pipeline::mine_instances_of_definition(definition, loaded.collection, &loaded.folder)?;
+            pipeline::mine_study_from_definition(definition, loaded.collection, &loaded.folder)?;
         loaded.collection = collection;
         Ok(ScoringWork {
             pairs: QueryDocumentPairs::from_mining_result(&mined),
@@ -372,7 +372,7 @@ impl ScoringWork {
         let mut loaded = collection_files::load_named_collection(named, data)?;
         let reader = instances::InstanceFileReader::open(file, &ids(&loaded.collection))?;
         refuse_manipulations(file, &reader.origin)?;
-        let (mined, origin) = reader.read_all_groups(&ids(&loaded.collection))?;
+        let (mined, origin) = reader.read_mining_result(&ids(&loaded.collection))?;
         version.check(&mut loaded, file, &origin)?;
         let pairs = QueryDocumentPairs::from_mining_result(&mined);
         Ok(ScoringWork {
@@ -398,16 +398,17 @@ impl ScoringWork {
             .map(|(at, it)| (it.id.as_str(), at))
             .collect();
         let numbers = collection.doc_numbers_by_id();
-        let mut found: Vec<(usize, StudyDocument)> = Vec::new();
+        let mut found: Vec<(usize, OriginalOrDerivedDocument)> = Vec::new();
         pairs::for_each_pair_in_file(file, |row| {
             let query = query_of.get(row.query_id.as_str()).copied();
             let query = query.ok_or_else(|| pairs::unknown_id_message("query", &row.query_id))?;
-            let text = StudyDocument::parse_id(&row.text_id, |id| numbers.get(id).copied());
+            let text =
+                OriginalOrDerivedDocument::parse_id(&row.text_id, |id| numbers.get(id).copied());
             let text = text.ok_or_else(|| pairs::unknown_id_message("text", &row.text_id))?;
             found.push((query, text));
             Ok(())
         })?;
-        let mut texts: Vec<StudyDocument> = found.iter().map(|it| it.1).collect();
+        let mut texts: Vec<OriginalOrDerivedDocument> = found.iter().map(|it| it.1).collect();
         texts.sort_unstable();
         texts.dedup();
         let mut by_query = vec![Vec::new(); collection.queries.len()];
@@ -434,7 +435,7 @@ impl ScoringWork {
         rankers: &[RankerSpec],
         data: &Path,
         computing: neural::DeviceAndPrecision,
-    ) -> Result<(Vec<RankerPairScores>, Vec<PartialScores>), Error> {
+    ) -> Result<(Vec<RankerQueryDocumentScores>, Vec<PartialScores>), Error> {
         let collection = &self.loaded.collection;
         // Only lexical rankers need the statistics of the collection.
         let formula = |it: &RankerSpec| matches!(it, RankerSpec::Lexical(_));
@@ -446,21 +447,26 @@ impl ScoringWork {
         for ranker in rankers {
             all.push(match ranker {
                 RankerSpec::Model(spec) => {
-                    let model = ModelRegistry::load_command_line_ranker(spec, computing)?;
+                    let model = ModelRegistry::load_ranker_from_cli_spec(spec, computing)?;
                     pipeline::score_with_model(&self.scoring(&index, None), &model)?.0
                 }
                 RankerSpec::Remote(service) => {
                     // Responses of a paid service are stored as they arrive, so that they survive a
                     // crash.
-                    let folder = DataFolder::open(data)?.create_remote_partial_scores_folder()?;
+                    let folder = DataFolder::open(data)?.ensure_remote_partial_scores_folder()?;
                     let scoring = self.scoring(&index, Some(&folder));
                     let (scores, draft) = pipeline::score_with_remote_ranker(&scoring, service)?;
                     drafts.push(draft);
                     scores
                 }
                 RankerSpec::Lexical(_) | RankerSpec::Scores(_) => {
-                    let models = ModelRegistry::new(&[], computing)?;
-                    pipeline::score_with_ranker(&self.scoring(&index, None), ranker, &models)?.0
+                    let models = ModelRegistry::with_models_or_default(&[], computing)?;
+                    pipeline::score_all_pairs_with_ranker(
+                        &self.scoring(&index, None),
+                        ranker,
+                        &models,
+                    )?
+                    .0
                 }
             });
         }

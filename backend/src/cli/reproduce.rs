@@ -6,10 +6,10 @@ use std::path::Path;
 use std::str::FromStr;
 
 use shared::error::Error as InputError;
-use shared::probe::{Axiom, CandidatePoolSpec, Manipulation, MiningLimits, Probe};
+use shared::probe::{Axiom, CandidatePoolSpec, Manipulation, MiningThresholds, Probe};
 use shared::report::{self, ReportTable};
 use shared::reproduce::published::TRANSFER_SETS;
-use shared::reproduce::{PaperTable, ReproduciblePaper, reproduce_table};
+use shared::reproduce::{PaperTable, ReproduciblePaper, reproduce_table_from_study};
 use shared::study::{ManipulationLookupFiles, Study, StudyDefinition, TransferSetFile};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
@@ -113,7 +113,7 @@ const INSTANCES: u32 = 100;
 /// The settings of the study that reproduces a paper.
 struct StudyRecipe {
     preset: Option<PaperMiningPreset>,
-    limits: MiningLimits,
+    limits: MiningThresholds,
     pool: &'static str,
     formulas: &'static [&'static str],
 }
@@ -123,7 +123,7 @@ impl StudyRecipe {
         match paper {
             ReproduciblePaper::Rennings2019 => StudyRecipe {
                 preset: Some(PaperMiningPreset::Rennings2019),
-                limits: MiningLimits::RENNINGS_2019,
+                limits: MiningThresholds::RENNINGS_2019,
                 pool: "group",
                 formulas: &[
                     "bm25:k1=0.4,b=0.1,k3=1,idf=rsj",
@@ -133,21 +133,21 @@ impl StudyRecipe {
             },
             ReproduciblePaper::Camara2020 => StudyRecipe {
                 preset: Some(PaperMiningPreset::Camara2020),
-                limits: MiningLimits::CAMARA_2020,
+                limits: MiningThresholds::CAMARA_2020,
                 pool: "rank:ql:mu=2500:100",
                 formulas: &["ql:mu=2500", "bm25"],
             },
             ReproduciblePaper::Abnirml => StudyRecipe {
                 preset: None,
-                limits: MiningLimits::STANDARD,
+                limits: MiningThresholds::STANDARD,
                 pool: "judged",
                 formulas: &["bm25:k1=1.2,b=0.8", "ql"],
             },
             ReproduciblePaper::Padigela2019 => StudyRecipe {
                 preset: None,
-                limits: MiningLimits {
+                limits: MiningThresholds {
                     max_per_query: Some(INSTANCES),
-                    ..MiningLimits::STANDARD
+                    ..MiningThresholds::STANDARD
                 },
                 pool: "rank:bm25:k1=1.2,b=0.75:1000",
                 formulas: &["bm25:k1=1.2,b=0.75"],
@@ -164,7 +164,7 @@ impl ReproduceTableArgs {
         };
         let tables = match self.run.is_empty() {
             true => self.of_study(asked, data)?,
-            false => self.compare_with_bm25_run(asked, data)?,
+            false => self.tables_comparing_runs_with_bm25(asked, data)?,
         };
         match self.json {
             true => print!("{}", report::tables_to_json(&tables)),
@@ -181,12 +181,12 @@ impl ReproduceTableArgs {
             }
             (None, Some(collection)) => {
                 // An invalid table number is reported before the study is computed.
-                reproduce_table(asked, None)?;
+                reproduce_table_from_study(asked, None)?;
                 Some(self.make(collection, data)?)
             }
             (None, None) => None,
         };
-        Ok(reproduce_table(asked, study.as_ref())?)
+        Ok(reproduce_table_from_study(asked, study.as_ref())?)
     }
 
     /// Creates and runs the study with the limits, rankers and variants of the paper.
@@ -284,7 +284,7 @@ impl ReproduceTableArgs {
                 Probe::Axiom(Axiom::Lnc2),
             ]),
             ReproduciblePaper::Camara2020 => {
-                Ok(Probe::minable_paper_axioms(self.vectors.is_some()))
+                Ok(Probe::list_minable_paper_axioms(self.vectors.is_some()))
             }
             ReproduciblePaper::Abnirml => {
                 let mut probes = Probe::parse_probe_or_group("match", false)?;

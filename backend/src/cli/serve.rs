@@ -76,7 +76,10 @@ impl ServeArgs {
             return Err(InputError::conflicting_value("--no-auth-on-loopback", reason).into());
         }
         let folder = DataFolder::open(data)?;
-        let models = Arc::new(ModelRegistry::new(&self.model, computing)?);
+        let models = Arc::new(ModelRegistry::with_models_or_default(
+            &self.model,
+            computing,
+        )?);
         let neural = match self.demo {
             true => demo::create_and_publish_demo_study(&folder, &models)?,
             false => None,
@@ -131,16 +134,18 @@ impl ManageModelsArgs {
     pub(super) fn run(self) -> Result<CommandOutcome, Error> {
         match self.command {
             ModelsCommand::List { model } => {
-                for spec in ModelRegistry::new(&model, neural::Device::Cpu)?.ranker_specs() {
+                for spec in ModelRegistry::with_models_or_default(&model, neural::Device::Cpu)?
+                    .ranker_specs()
+                {
                     println!("{spec}");
                 }
             }
-            ModelsCommand::Get { name } => tell(&*ModelRegistry::load_command_line_ranker(
+            ModelsCommand::Get { name } => tell(&*ModelRegistry::load_ranker_from_cli_spec(
                 &name,
                 neural::Device::Cpu,
             )?),
             ModelsCommand::Inspect { model, computing } => {
-                tell(&*ModelRegistry::load_command_line_ranker(
+                tell(&*ModelRegistry::load_ranker_from_cli_spec(
                     &model,
                     computing.compute_target()?,
                 )?);

@@ -207,7 +207,7 @@ fn resume(
     let place = collection_files::load_named_collection(&study.definition.collection, data)
         .map(|it| it.folder);
     let place = place.unwrap_or_else(|_| PathBuf::from("."));
-    let n_added = pipeline::compute_missing_scores(&mut study, &place, folder, models)?;
+    let n_added = pipeline::compute_missing_or_outdated_scores(&mut study, &place, folder, models)?;
     run_with_database(folder, async |store| store.upsert_study_entry(&study).await)?;
     println!("{n_added} rankers were added");
     Ok(CommandOutcome::Done)
@@ -347,7 +347,7 @@ impl ReportArgs {
     }
 
     fn text(&self, study: &Study) -> Result<String, Error> {
-        let source = shared::probe::PaperDefinitionSource::Camara2020;
+        let source = shared::probe::AxiomDefinitionPaper::Camara2020;
         let variant = self
             .variant
             .as_deref()
@@ -380,7 +380,7 @@ impl ReportArgs {
             Format::Json => report::tables_to_json(&tables),
             Format::Html => {
                 let figure = plot::figure_to_svg(
-                    &plot::draw_study_heatmap(&overview),
+                    &plot::draw_study_heatmap_figure(&overview),
                     plot::FigureTheme::Light,
                 );
                 report::report_to_html(&overview.title, &[figure], &tables)

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use shared::collection::document_pairs::layouts::stories::{NewsStorySampleSize, StoryFileLayout};
 use shared::collection::document_pairs::layouts::{RowExclusionReason, TitlesByDocId};
 use shared::error::FileReadReport;
-use shared::probe::MiningLimits;
+use shared::probe::MiningThresholds;
 
 use super::{CommandOutcome, print_json};
 use crate::collection_files;
-use crate::collection_files::transfer_sets::{self, LoadedTransferSet};
+use crate::collection_files::transfer_sets::{self, PairDatasetWithSourceFiles};
 use crate::error::Error;
 use crate::store::write_atomically;
 
@@ -79,7 +79,7 @@ enum DataSet {
         #[command(flatten)]
         ways: TransferPaths,
         /// Random seed of the replaced answers
-        #[arg(long, default_value_t = MiningLimits::STANDARD.seed)]
+        #[arg(long, default_value_t = MiningThresholds::STANDARD.seed)]
         seed: u64,
     },
 }
@@ -160,7 +160,11 @@ impl ConvertTransferDatasetArgs {
 }
 
 impl DataSet {
-    fn gather(&self, from: &Path, titles: &TitlesByDocId) -> Result<LoadedTransferSet, Error> {
+    fn gather(
+        &self,
+        from: &Path,
+        titles: &TitlesByDocId,
+    ) -> Result<PairDatasetWithSourceFiles, Error> {
         let sample = |all: bool| match all {
             true => NewsStorySampleSize::All,
             false => NewsStorySampleSize::Tenth,
@@ -186,7 +190,9 @@ impl DataSet {
             DataSet::Mspc(_) => transfer_sets::load_msr_paraphrase_corpus(from),
             DataSet::Wikiturk(_) => transfer_sets::load_wikiturk(from),
             DataSet::Wnc(_) => transfer_sets::load_wnc(from),
-            DataSet::Factuality { seed, .. } => transfer_sets::load_factuality_pairs(from, *seed),
+            DataSet::Factuality { seed, .. } => {
+                transfer_sets::load_answer_replacement_pairs(from, *seed)
+            }
         }
     }
 
@@ -216,7 +222,7 @@ impl DataSet {
 /// Writes the pairs. Returns an error if there are none, or if the output file is one of the input
 /// files.
 fn write(
-    gathered: &LoadedTransferSet,
+    gathered: &PairDatasetWithSourceFiles,
     ways: &TransferPaths,
     words: &DataSetDescription,
 ) -> Result<(), Error> {
@@ -263,8 +269,8 @@ fn write(
 }
 
 /// Prints how many rows were read, how many pairs were written, and what was left out.
-fn tell(gathered: &LoadedTransferSet, ways: &TransferPaths, words: &DataSetDescription) {
-    let LoadedTransferSet {
+fn tell(gathered: &PairDatasetWithSourceFiles, ways: &TransferPaths, words: &DataSetDescription) {
+    let PairDatasetWithSourceFiles {
         converted, files, ..
     } = gathered;
     let pairs = converted.pairs.iter();

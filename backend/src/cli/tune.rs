@@ -12,12 +12,13 @@ use shared::probe::CandidatePoolSpec;
 use shared::rank::LexicalRanker;
 use shared::study::StudyDefinition;
 use shared::tune::{
-    GridSearchResult, ParameterGrid, QueryWithTermCounts, collect_grid_results, evaluate_grid_point,
+    GridSearchResult, ParameterGrid, QueryWithDocumentTermCounts, collect_grid_results,
+    mean_measure_at_grid_point,
 };
 
 use super::study::read_study_definition;
 use super::{CommandOutcome, load, print_json};
-use crate::collection_files::LoadedCollection;
+use crate::collection_files::CollectionWithReadReport;
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
 use crate::pipeline;
@@ -119,7 +120,7 @@ impl TuneArgs {
     }
 
     /// Removes all queries that are not in the given splits.
-    fn keep_splits(&self, loaded: &mut LoadedCollection) -> Result<(), Error> {
+    fn keep_splits(&self, loaded: &mut CollectionWithReadReport) -> Result<(), Error> {
         if self.split.is_empty() {
             return Ok(());
         }
@@ -149,7 +150,7 @@ impl TuneArgs {
 
     fn search(
         &self,
-        loaded: &LoadedCollection,
+        loaded: &CollectionWithReadReport,
         grid: &ParameterGrid,
     ) -> Result<GridSearchResult, Error> {
         let collection = &loaded.collection;
@@ -157,13 +158,13 @@ impl TuneArgs {
         let index = pipeline::build_index(collection, &analyzer)?;
         let folder = &loaded.folder;
         let pools = pipeline::compute_candidate_pools(&self.pool, collection, &index, folder)?;
-        let queries: Vec<QueryWithTermCounts> = pools
+        let queries: Vec<QueryWithDocumentTermCounts> = pools
             .par_iter()
             .enumerate()
             .map(|(at, docs)| {
                 let query = &collection.queries[at];
                 let doc_id = |doc: u32| collection.docs[doc as usize].id.clone();
-                QueryWithTermCounts::from_ranked_documents(
+                QueryWithDocumentTermCounts::from_ranked_documents(
                     &index,
                     &query.id,
                     &query.text,
@@ -175,8 +176,13 @@ impl TuneArgs {
         let bar = ProgressBar::with_unit("tune", grid.rankers.len() as u64, "points");
         let totals = index.collection_totals();
         let values = grid.rankers.par_iter().map(|ranker| {
-            let value =
-                evaluate_grid_point(&queries, ranker, &totals, &collection.qrels, self.measure);
+            let value = mean_measure_at_grid_point(
+                &queries,
+                ranker,
+                &totals,
+                &collection.qrels,
+                self.measure,
+            );
             bar.increment();
             value
         });

@@ -6,7 +6,10 @@ use shared::collection::wikipassageqa;
 use shared::collection::{Collection, Qrels};
 use shared::error::FileReadReport;
 
-use super::{CollectionFileArgs, CorpusFileLayout, LoadedCollection, found, read_with_progress};
+use super::{
+    CollectionFileOverrideArgs, CollectionWithReadReport, CorpusFileLayout, found,
+    read_with_progress,
+};
 use crate::error::Error;
 
 /// A corpus file with the pairs of query and qrels files that are distributed with it. The first
@@ -58,12 +61,12 @@ pub(super) fn detect_layout_from_file_names(folder: &Path) -> Option<CorpusFileL
 }
 
 /// Fills in the files that were not given and exist under the names of a distribution.
-pub(super) fn fill_in_missing_files(
+pub(super) fn complete_file_args_from_folder(
     folder: &Path,
     layout: CorpusFileLayout,
-    files: &CollectionFileArgs,
-) -> CollectionFileArgs {
-    let mut files = CollectionFileArgs {
+    files: &CollectionFileOverrideArgs,
+) -> CollectionFileOverrideArgs {
+    let mut files = CollectionFileOverrideArgs {
         corpus: files.corpus.clone(),
         layout: Some(layout),
         queries: files.queries.clone(),
@@ -95,7 +98,7 @@ pub(super) fn fill_in_missing_files(
 }
 
 /// Reads WikiPassageQA: the articles, and the questions of each split that exists.
-pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Error> {
+pub(super) fn load_wikipassageqa(folder: &Path) -> Result<CollectionWithReadReport, Error> {
     let mut reading = FileReadReport::default();
     let articles = found(folder, ARTICLES)?;
     let (docs, of_docs) = read_with_progress(&articles, |name, bytes, progress| {
@@ -128,7 +131,7 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Erro
         &collection.qrels,
         &collection,
     );
-    Ok(LoadedCollection {
+    Ok(CollectionWithReadReport {
         collection,
         report: reading,
         unknown_ids: vec![("qrels", unknown)],

@@ -20,7 +20,7 @@ const WAY_OUT: &str = "check the path and its rights";
 
 /// A converted dataset with the files that it was read from.
 #[derive(Debug, Default)]
-pub(crate) struct LoadedTransferSet {
+pub(crate) struct PairDatasetWithSourceFiles {
     /// The pairs, and the report of the readers.
     pub converted: ConvertedPairDataset,
     /// Every file that was read.
@@ -38,7 +38,7 @@ struct Sentences {
 }
 
 /// Reads JFLEG. `ending` is the suffix of the source files: `src` or `spellchecked.src`.
-pub(crate) fn load_jfleg(from: &Path, ending: &str) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_jfleg(from: &Path, ending: &str) -> Result<PairDatasetWithSourceFiles, Error> {
     let sets = ["dev", "test"].map(|split| Sentences {
         set: split.to_owned(),
         source: format!("{split}/{split}.{ending}"),
@@ -51,7 +51,10 @@ pub(crate) fn load_jfleg(from: &Path, ending: &str) -> Result<LoadedTransferSet,
 /// Reads one domain of GYAFC in both directions. Titles are looked up by the id on the same line of
 /// the `.qids` file, such as `tune/informal.qids`, if that exists, otherwise by the name of the
 /// sentence, such as `tune-informal-17`.
-pub(crate) fn load_gyafc(from: &Path, titles: &TitlesByDocId) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_gyafc(
+    from: &Path,
+    titles: &TitlesByDocId,
+) -> Result<PairDatasetWithSourceFiles, Error> {
     let mut sets = Vec::new();
     for split in ["tune", "test"] {
         for (source, reference, preferred) in [
@@ -72,9 +75,9 @@ pub(crate) fn load_gyafc(from: &Path, titles: &TitlesByDocId) -> Result<LoadedTr
             _ => None,
         };
         if let Some(ids) = &ids {
-            parallel::common_line_count(source.texts, std::slice::from_ref(ids))?;
+            parallel::require_equal_line_counts(source.texts, std::slice::from_ref(ids))?;
         }
-        converted.set_missing_queries(|group| {
+        converted.fill_missing_queries_from_groups(|group| {
             let id = match &ids {
                 Some(ids) => ids.line_by_number(group.rsplit('-').next()?.parse().ok()?)?,
                 None => group,
@@ -87,7 +90,7 @@ pub(crate) fn load_gyafc(from: &Path, titles: &TitlesByDocId) -> Result<LoadedTr
 
 /// Reads WikiTurk: one organized table, a folder of these, or a folder of files with one sentence
 /// per line.
-pub(crate) fn load_wikiturk(from: &Path) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_wikiturk(from: &Path) -> Result<PairDatasetWithSourceFiles, Error> {
     let names: [&[&str]; 2] = [
         &["tune.8turkers.organized.tsv"],
         &["test.8turkers.organized.tsv"],
@@ -113,7 +116,7 @@ pub(crate) fn load_wikiturk(from: &Path) -> Result<LoadedTransferSet, Error> {
 }
 
 /// Reads the MSR Paraphrase Corpus: one of its tables, or a folder of both.
-pub(crate) fn load_msr_paraphrase_corpus(from: &Path) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_msr_paraphrase_corpus(from: &Path) -> Result<PairDatasetWithSourceFiles, Error> {
     let names: [&[&str]; 2] = [
         &["msr_paraphrase_train.txt", "msr_paraphrase_train.tsv"],
         &["msr_paraphrase_test.txt", "msr_paraphrase_test.tsv"],
@@ -122,7 +125,7 @@ pub(crate) fn load_msr_paraphrase_corpus(from: &Path) -> Result<LoadedTransferSe
 }
 
 /// Reads the Wiki Neutrality Corpus: `biased.full`, or the folder that contains it.
-pub(crate) fn load_wnc(from: &Path) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_wnc(from: &Path) -> Result<PairDatasetWithSourceFiles, Error> {
     each_table(
         tables_of(from, &[&["biased.full"]])?,
         |_, name, bytes, progress| tsv::read_wiki_neutrality_corpus(name, bytes, progress),
@@ -130,7 +133,10 @@ pub(crate) fn load_wnc(from: &Path) -> Result<LoadedTransferSet, Error> {
 }
 
 /// Reads a file of questions with answers and passages. `seed` determines the replaced answers.
-pub(crate) fn load_factuality_pairs(from: &Path, seed: u64) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_answer_replacement_pairs(
+    from: &Path,
+    seed: u64,
+) -> Result<PairDatasetWithSourceFiles, Error> {
     if from.is_dir() {
         let path = from.display().to_string();
         let reason = "is a folder: name the file of JSON lines, one question and passage a line";
@@ -139,10 +145,10 @@ pub(crate) fn load_factuality_pairs(from: &Path, seed: u64) -> Result<LoadedTran
     let converted = read_with_progress(from, |name, bytes, progress| {
         factuality::make_answer_replacement_pairs(name, seed, bytes, progress)
     })?;
-    Ok(LoadedTransferSet {
+    Ok(PairDatasetWithSourceFiles {
         converted,
         files: vec![from.to_owned()],
-        ..LoadedTransferSet::default()
+        ..PairDatasetWithSourceFiles::default()
     })
 }
 
@@ -153,9 +159,9 @@ pub(crate) fn load_sampled_stories(
     story: StoryFileLayout,
     sample: NewsStorySampleSize,
     titles: &TitlesByDocId,
-) -> Result<LoadedTransferSet, Error> {
-    let mut gathered = LoadedTransferSet::default();
-    let LoadedTransferSet {
+) -> Result<PairDatasetWithSourceFiles, Error> {
+    let mut gathered = PairDatasetWithSourceFiles::default();
+    let PairDatasetWithSourceFiles {
         converted, files, ..
     } = &mut gathered;
     let mut ids = Vec::new();
@@ -198,7 +204,7 @@ pub(crate) fn load_sampled_stories(
         files.push(path);
         bar.increment();
     }
-    converted.set_missing_queries(|id| titles.get(id).map(String::as_str));
+    converted.fill_missing_queries_from_groups(|id| titles.get(id).map(String::as_str));
     Ok(gathered)
 }
 
@@ -221,8 +227,8 @@ fn sentences(
     from: &Path,
     sets: &[Sentences],
     then: impl Fn(Source<'_>, &mut ConvertedPairDataset) -> Result<(), Error>,
-) -> Result<LoadedTransferSet, Error> {
-    let mut gathered = LoadedTransferSet::default();
+) -> Result<PairDatasetWithSourceFiles, Error> {
+    let mut gathered = PairDatasetWithSourceFiles::default();
     for set in sets {
         let Ok(path) = found(from, &set.source) else {
             gathered.missing_files.push(set.source.clone());
@@ -256,7 +262,7 @@ fn sentences(
 
 fn texts(path: &Path) -> Result<SentenceFile, Error> {
     read_with_progress(path, |name, bytes, progress| {
-        parallel::read_sentence_file(name, bytes, progress)
+        parallel::read_one_sentence_per_line(name, bytes, progress)
     })
 }
 
@@ -284,11 +290,11 @@ fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// Reads tables one after another. `read` gets the name of the set and the name of the file.
-fn each_table<R>(paths: Vec<PathBuf>, read: R) -> Result<LoadedTransferSet, Error>
+fn each_table<R>(paths: Vec<PathBuf>, read: R) -> Result<PairDatasetWithSourceFiles, Error>
 where
     R: Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<ConvertedPairDataset, Unreadable>,
 {
-    let mut gathered = LoadedTransferSet::default();
+    let mut gathered = PairDatasetWithSourceFiles::default();
     for path in paths {
         let set = set_of(&path);
         let converted = read_with_progress(&path, |name, bytes, progress| {

@@ -246,7 +246,7 @@ impl Caller {
             return Ok(Caller::anonymous(AccessRole::Operator, ip));
         }
         let unnamed = app.exposure.unnamed_role(headers);
-        let by_session = match cookie::read_session(&app.exposure, headers) {
+        let by_session = match cookie::session_token_from_cookie(&app.exposure, headers) {
             Some(session) => Caller::by_session(app, session, ip).await?,
             None => None,
         };

@@ -13,15 +13,16 @@ use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::event::RequiredRole;
 use shared::annotation::{DocumentDisplayOrder, ItemNo};
 use shared::api::annotation::{
-    AssignedItem, EventReceipt, EventRecord, GetAssignedItemRequest, GetTaskRequest,
-    LeaseItemsRequest, LeaseItemsResponse, ListHumanJudgmentsRequest, ListOwnEventsRequest,
+    AnnotationTaskResults, AnnotationTaskStatus, AnnotationTaskSummary, AssignedItem,
+    EventKeyWithOutcome, EventWithStatus, GetAssignedItemRequest, GetTaskRequest,
+    LeaseItemsRequest, LeaseItemsResponse, ListOwnEventsRequest, ListStudyHumanJudgmentsRequest,
     ListTasksRequest, MAX_EVENTS_PER_REQUEST, MAX_ITEMS_PER_REQUEST, SubmitEventsRequest,
-    SubmitEventsResponse, TaskId, TaskResponse, TaskResults, TaskStatus, TaskSummary,
+    SubmitEventsResponse, TaskId, TaskResponse,
 };
 use shared::api::people::AccessRole;
-use shared::error::{Error as InputError, FieldError};
+use shared::error::{Error as InputError, InvalidFieldReason};
 
-use crate::annotation::task_state::AnnotationTaskState;
+use crate::annotation::task_state::InMemoryTaskState;
 use crate::annotation::{
     EventAuthor, ensure_items_can_be_assigned, ensure_loaded_study_is_unchanged,
     ensure_study_is_unchanged,
@@ -36,7 +37,7 @@ use crate::store::studies::StudyListEntry;
 
 pub(super) async fn list_tasks(
     ApiRequest { app, caller, .. }: ApiRequest<ListTasksRequest>,
-) -> JsonResult<Vec<TaskSummary>> {
+) -> JsonResult<Vec<AnnotationTaskSummary>> {
     if !caller.has_role(AccessRole::Annotator) {
         return Ok(Json(Vec::new()));
     }
@@ -78,16 +79,19 @@ pub(super) async fn lease_items(
     let person = caller.require_person()?.id;
     let (value, range) = (asked.n_items, 1..=MAX_ITEMS_PER_REQUEST);
     if !range.contains(&value) {
-        return Err(FieldError::IntegerOutOfRange { value, range }
+        return Err(InvalidFieldReason::IntegerOutOfRange { value, range }
             .into_error_for_field("n_items")
             .into());
     }
     let desk = seen(&app, &caller, asked.task).await?;
-    let listed = app.store.study_entry(&desk.task_row().task.study).await?;
+    let listed = app
+        .store
+        .study_entry_by_name(&desk.task_row().task.study)
+        .await?;
     ensure_items_can_be_assigned(&desk, &listed)?;
     let promised = app
         .annotation
-        .assign_items(&desk, person, asked.n_items as usize)
+        .lease_next_items(&desk, person, asked.n_items as usize)
         .await?;
     let numbers: Vec<ItemNo> = promised.assignments.iter().map(|it| it.item).collect();
     let words = words(&app, &listed, &desk, &numbers).await?;
@@ -117,14 +121,14 @@ pub(super) async fn get_assigned_item(
     let person = caller.require_person()?.id;
     let desk = seen(&app, &caller, asked.task).await?;
     let number = asked.item;
-    let finished = desk.has_finished_item(person, number);
+    let finished = desk.has_person_finished_item(person, number);
     let until_ms = desk.item_lease_expiry_ms(person, number);
     if !finished && until_ms.is_none() && !caller.has_role(AccessRole::Curator) {
         return Err(InputError::name_not_found("item of this task that is yours", number.0).into());
     }
     let item = desk.item(number)?;
     let row = desk.task_row();
-    let listed = app.store.study_entry(&row.task.study).await?;
+    let listed = app.store.study_entry_by_name(&row.task.study).await?;
     ensure_study_is_unchanged(&desk, &listed)?;
     let mut words = words(&app, &listed, &desk, &[number]).await?;
     let words = words.pop().expect("one was asked for");
@@ -155,7 +159,7 @@ pub(super) async fn list_own_events(
         caller,
         request: asked,
     }: ApiRequest<ListOwnEventsRequest>,
-) -> JsonResult<Vec<EventRecord>> {
+) -> JsonResult<Vec<EventWithStatus>> {
     let person = caller.require_person()?.id;
     let desk = seen(&app, &caller, asked.task).await?;
     Ok(Json(desk.newest_events_of_person(person)))
@@ -181,7 +185,7 @@ pub(super) async fn submit_events(
         });
     }
     let desk = seen(&app, &caller, asked.task).await?;
-    if desk.task_row().state == TaskStatus::Draft {
+    if desk.task_row().state == AnnotationTaskStatus::Draft {
         let reason = "this task is a draft; open it before anybody decides".to_owned();
         return Err(Error::Conflict { reason });
     }
@@ -200,9 +204,9 @@ pub(super) async fn submit_events(
     let taken = keys.into_iter().zip(outcomes);
     Ok(Json(SubmitEventsResponse {
         receipts: taken
-            .map(|(key, outcome)| EventReceipt { key, outcome })
+            .map(|(key, outcome)| EventKeyWithOutcome { key, outcome })
             .collect(),
-        progress: desk.progress_summary(Some(person)),
+        progress: desk.progress_summary_for_person(Some(person)),
     }))
 }
 
@@ -211,16 +215,16 @@ pub(super) async fn list_human_judgments(
         app,
         caller,
         request: asked,
-    }: ApiRequest<ListHumanJudgmentsRequest>,
-) -> JsonResult<Vec<TaskResults>> {
+    }: ApiRequest<ListStudyHumanJudgmentsRequest>,
+) -> JsonResult<Vec<AnnotationTaskResults>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let mut desks = app.annotation.all_tasks().await?;
     desks.retain(|it| {
         let row = it.task_row();
         let told = row.results_public || caller.has_role(AccessRole::Curator);
-        row.task.study == asked.study && row.state != TaskStatus::Draft && told
+        row.task.study == asked.study && row.state != AnnotationTaskStatus::Draft && told
     });
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let mut results = Vec::new();
     for desk in desks {
         let study = app.studies.study(&listed);
@@ -234,7 +238,7 @@ async fn seen(
     app: &AppState,
     caller: &Caller,
     task: TaskId,
-) -> Result<Arc<AnnotationTaskState>, Error> {
+) -> Result<Arc<InMemoryTaskState>, Error> {
     let desk = app.annotation.task_state(task).await?;
     match may_see(caller, &desk) {
         true => Ok(desk),
@@ -242,10 +246,12 @@ async fn seen(
     }
 }
 
-fn may_see(caller: &Caller, desk: &AnnotationTaskState) -> bool {
+fn may_see(caller: &Caller, desk: &InMemoryTaskState) -> bool {
     match desk.task_row().state {
-        TaskStatus::Draft => caller.has_role(AccessRole::Curator),
-        TaskStatus::Open | TaskStatus::Closed => caller.has_role(AccessRole::Annotator),
+        AnnotationTaskStatus::Draft => caller.has_role(AccessRole::Curator),
+        AnnotationTaskStatus::Open | AnnotationTaskStatus::Closed => {
+            caller.has_role(AccessRole::Annotator)
+        }
     }
 }
 
@@ -253,7 +259,7 @@ fn may_see(caller: &Caller, desk: &AnnotationTaskState) -> bool {
 async fn words(
     app: &AppState,
     listed: &StudyListEntry,
-    desk: &Arc<AnnotationTaskState>,
+    desk: &Arc<InMemoryTaskState>,
     items: &[ItemNo],
 ) -> Result<Vec<Arc<AnnotationItemContent>>, Error> {
     let revision = listed.revision;

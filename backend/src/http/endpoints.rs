@@ -13,8 +13,8 @@ use axum::{Extension, Router};
 use shared::api::annotation::{
     CreateTaskRequest, ExportTaskRequest, GetAgreementRequest, GetAssignedItemRequest,
     GetItemHistoryRequest, GetTaskDefinitionRequest, GetTaskProgressRequest, GetTaskRequest,
-    GetTrialItemsRequest, LeaseItemsRequest, ListDisputesRequest, ListHumanJudgmentsRequest,
-    ListOwnEventsRequest, ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest,
+    GetTrialItemsRequest, LeaseItemsRequest, ListDisputesRequest, ListOwnEventsRequest,
+    ListStudyHumanJudgmentsRequest, ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest,
     UpdateTaskRequest,
 };
 use shared::api::models::{
@@ -22,19 +22,19 @@ use shared::api::models::{
 };
 use shared::api::people::{
     AcceptInvitationRequest, CreateInvitationRequest, GetSessionRequest, ListPeopleRequest,
-    LookUpInvitationRequest, OperatorSignInRequest, Revoke, SetPasswordRequest, SignInRequest,
-    SignOutRequest,
+    LookUpInvitationRequest, OperatorSignInRequest, RevokePersonOrInvitationRequest,
+    SetPasswordRequest, SignInRequest, SignOutRequest,
 };
 use shared::api::rerank::{CohereRerankRequest, RerankRequest};
 use shared::api::study_request::StudyRequest;
 use shared::api::{
-    CancelJobRequest, CompareRankersRequest, CreateJobRequest, ExportStudyRequest,
+    CancelScoringJobRequest, CompareRankersRequest, CreateScoringJobRequest, ExportStudyRequest,
     GetAttentionRequest, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
-    GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest, GetJobRequest,
-    GetJobScoresRequest, GetReproductionRequest, GetServerInfoRequest, GetStudyRequest,
-    GetTopDocumentsRequest, ListComparedQueriesRequest, ListInstancesRequest, ListJobsRequest,
-    ListLateInteractionAnalysesRequest, ListStudiesRequest, Method, ResumeJobRequest,
-    ScoreDocumentsRequest,
+    GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest, GetJobScoresRequest,
+    GetLateInteractionTopDocumentsRequest, GetReproductionRequest, GetScoringJobRequest,
+    GetServerInfoRequest, GetStudyRequest, ListComparedQueriesRequest, ListInstancesRequest,
+    ListLateInteractionAnalysesRequest, ListScoringJobsRequest, ListStudiesRequest, RequestMethod,
+    ResumeScoringJobRequest, ScoreDocumentsRequest,
 };
 use utoipa::ToSchema;
 
@@ -108,7 +108,8 @@ impl Endpoints {
             on::<ListPeopleRequest, _, _>(AccessLevel::Curator, people::list_people),
             on::<CreateInvitationRequest, _, _>(AccessLevel::Curator, people::create_invitation)
                 .with_body(MAX_PERSON_BODY),
-            on::<Revoke, _, _>(AccessLevel::Curator, people::revoke).with_body(MAX_PERSON_BODY),
+            on::<RevokePersonOrInvitationRequest, _, _>(AccessLevel::Curator, people::revoke)
+                .with_body(MAX_PERSON_BODY),
             on::<ListStudiesRequest, _, _>(AccessLevel::Public, studies::list),
             on::<GetStudyRequest, _, _>(AccessLevel::Public, studies::get_study),
             of_study::<GetFiguresRequest>(),
@@ -117,7 +118,10 @@ impl Endpoints {
                 AccessLevel::Public,
                 studies::list_late_interaction_analyses,
             ),
-            on::<GetTopDocumentsRequest, _, _>(AccessLevel::Public, studies::get_top_documents),
+            on::<GetLateInteractionTopDocumentsRequest, _, _>(
+                AccessLevel::Public,
+                studies::get_top_documents,
+            ),
             of_study::<CompareRankersRequest>(),
             of_study::<ListComparedQueriesRequest>(),
             of_study::<GetComparedQueryRequest>(),
@@ -139,16 +143,16 @@ impl Endpoints {
                 AccessLevel::Public,
                 served_models::list_served_models,
             ),
-            on::<CreateJobRequest, _, _>(AccessLevel::Operator, jobs::create_job)
+            on::<CreateScoringJobRequest, _, _>(AccessLevel::Operator, jobs::create_job)
                 .with_body(MAX_JOB)
                 .within(JOB_REQUEST_TIMEOUT),
-            on::<ListJobsRequest, _, _>(AccessLevel::Operator, jobs::list),
-            on::<GetJobRequest, _, _>(AccessLevel::Public, jobs::get_job),
+            on::<ListScoringJobsRequest, _, _>(AccessLevel::Operator, jobs::list),
+            on::<GetScoringJobRequest, _, _>(AccessLevel::Public, jobs::get_job),
             events(),
-            on::<CancelJobRequest, _, _>(AccessLevel::Operator, jobs::cancel),
-            on::<ResumeJobRequest, _, _>(AccessLevel::Operator, jobs::resume),
+            on::<CancelScoringJobRequest, _, _>(AccessLevel::Operator, jobs::cancel),
+            on::<ResumeScoringJobRequest, _, _>(AccessLevel::Operator, jobs::resume),
             on::<GetJobScoresRequest, _, _>(AccessLevel::Operator, jobs::scores),
-            on::<ListHumanJudgmentsRequest, _, _>(
+            on::<ListStudyHumanJudgmentsRequest, _, _>(
                 AccessLevel::Public,
                 annotation::list_human_judgments,
             )
@@ -235,11 +239,11 @@ where
     T: 'static,
 {
     let route = match E::METHOD {
-        Method::Get => get(handler),
-        Method::Post => post(handler),
-        Method::Put => put(handler),
-        Method::Patch => patch(handler),
-        Method::Delete => delete(handler),
+        RequestMethod::Get => get(handler),
+        RequestMethod::Post => post(handler),
+        RequestMethod::Put => put(handler),
+        RequestMethod::Patch => patch(handler),
+        RequestMethod::Delete => delete(handler),
     };
     EndpointEntry::new(Operation::of::<E>(access), route)
 }
@@ -260,12 +264,12 @@ fn second_version() -> EndpointEntry {
 }
 
 /// Returns the endpoint that streams the state of a job, with the same request as
-/// [`GetJobRequest`].
+/// [`GetScoringJobRequest`].
 fn events() -> EndpointEntry {
     let operation = Operation {
-        path: GetJobRequest::EVENTS_PATH,
+        path: GetScoringJobRequest::EVENTS_PATH,
         reply: "text/event-stream",
-        ..Operation::of::<GetJobRequest>(AccessLevel::Public)
+        ..Operation::of::<GetScoringJobRequest>(AccessLevel::Public)
     };
     EndpointEntry::new(operation, get(jobs::stream_job_events))
 }

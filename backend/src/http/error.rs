@@ -22,7 +22,7 @@ impl IntoResponse for Error {
                 Error::Input(it) => it.field_name().map(str::to_owned),
                 _ => None,
             },
-            ..ErrorResponse::new(self.public_message(), error_type)
+            ..ErrorResponse::with_message_and_type(self.public_message(), error_type)
         };
         let mut response = (status, Json(problem)).into_response();
         let headers = response.headers_mut();

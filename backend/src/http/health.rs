@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use shared::api::Endpoint;
-use shared::api::models::{GetHealthRequest, HealthCheckScore, HealthResponse};
+use shared::api::models::{GetModelHealthRequest, HealthCheckScore, HealthResponse};
 use shared::index::Index;
 use shared::rank::Bm25;
 use shared::rank::max_score::TopKSearcher;
@@ -49,7 +49,7 @@ pub(super) fn router(app: &AppState) -> Router<AppState> {
     let operator =
         middleware::from_fn_with_state((app.clone(), AccessLevel::Operator), access::authenticate);
     Router::new()
-        .route(GetHealthRequest::PATH, get(health))
+        .route(GetModelHealthRequest::PATH, get(health))
         .route("/ready", get(ready))
         .route("/metrics", get(metrics).route_layer(operator))
 }
@@ -124,7 +124,7 @@ fn bm25() -> Result<HealthCheckScore, String> {
     let analyzer = Analyzer::default();
     let index = Index::build(&analyzer, ["river river meadow", "meadow"]);
     let index = index.map_err(|it| it.to_string())?;
-    let searcher = TopKSearcher::new(&index, Bm25::DEFAULT.into());
+    let searcher = TopKSearcher::for_lexical_ranker(&index, Bm25::DEFAULT.into());
     match searcher
         .search(&index, &index.query_term_statistics("river"), 1)
         .as_slice()

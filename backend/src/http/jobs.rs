@@ -11,8 +11,8 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream;
 use shared::api::{
-    CancelJobRequest, CreateJobRequest, GetJobRequest, GetJobScoresRequest, Job, JobScoresResponse,
-    JobState, ListJobsRequest, ResumeJobRequest,
+    CancelScoringJobRequest, CreateScoringJobRequest, GetJobScoresRequest, GetScoringJobRequest,
+    JobScoresResponse, JobState, ListScoringJobsRequest, ResumeScoringJobRequest, ScoringJob,
 };
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
@@ -28,14 +28,14 @@ pub(super) async fn create_job(
         app,
         request: asked,
         ..
-    }: ApiRequest<CreateJobRequest>,
-) -> JsonResult<Job> {
+    }: ApiRequest<CreateScoringJobRequest>,
+) -> JsonResult<ScoringJob> {
     Ok(Json(app.jobs.submit_job(asked).await?))
 }
 
 pub(super) async fn list(
-    ApiRequest { app, .. }: ApiRequest<ListJobsRequest>,
-) -> JsonResult<Vec<Job>> {
+    ApiRequest { app, .. }: ApiRequest<ListScoringJobsRequest>,
+) -> JsonResult<Vec<ScoringJob>> {
     Ok(Json(app.jobs.list_jobs().await?))
 }
 
@@ -44,8 +44,8 @@ pub(super) async fn get_job(
         app,
         request: asked,
         ..
-    }: ApiRequest<GetJobRequest>,
-) -> JsonResult<Job> {
+    }: ApiRequest<GetScoringJobRequest>,
+) -> JsonResult<ScoringJob> {
     Ok(Json(app.jobs.job(&asked.job).await?))
 }
 
@@ -55,7 +55,7 @@ pub(super) async fn stream_job_events(
         app,
         request: asked,
         ..
-    }: ApiRequest<GetJobRequest>,
+    }: ApiRequest<GetScoringJobRequest>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     // Subscribes to changes before the job is loaded, so that none is missed.
     let watcher = JobWatcher {
@@ -79,7 +79,7 @@ pub(super) async fn stream_job_events(
 struct JobWatcher {
     #[expect(dead_code, reason = "held until the connection ends")]
     place: OwnedSemaphorePermit,
-    steps: broadcast::Receiver<Job>,
+    steps: broadcast::Receiver<ScoringJob>,
     stopping: watch::Receiver<bool>,
     jobs: crate::jobs::JobQueue,
     id: String,
@@ -88,7 +88,7 @@ struct JobWatcher {
 }
 
 impl JobWatcher {
-    async fn next(&mut self) -> Option<Job> {
+    async fn next(&mut self) -> Option<ScoringJob> {
         let job = match self.told {
             None => self.jobs.job(&self.id).await.ok()?,
             Some((state, _)) if state.is_finished() => return None,
@@ -100,7 +100,7 @@ impl JobWatcher {
 
     /// Returns the next change of the job. Older changes, with fewer than `n_done` scored pairs,
     /// are skipped: they were sent before the job was loaded.
-    async fn step(&mut self, n_done: u64) -> Option<Job> {
+    async fn step(&mut self, n_done: u64) -> Option<ScoringJob> {
         loop {
             tokio::select! {
                 () = crate::jobs::wait_for_shutdown_signal(&mut self.stopping) => return None,
@@ -120,8 +120,8 @@ pub(super) async fn cancel(
         app,
         request: asked,
         ..
-    }: ApiRequest<CancelJobRequest>,
-) -> JsonResult<Job> {
+    }: ApiRequest<CancelScoringJobRequest>,
+) -> JsonResult<ScoringJob> {
     Ok(Json(app.jobs.cancel(&asked.job).await?))
 }
 
@@ -130,9 +130,11 @@ pub(super) async fn resume(
         app,
         request: asked,
         ..
-    }: ApiRequest<ResumeJobRequest>,
-) -> JsonResult<Job> {
-    Ok(Json(app.jobs.resume(&asked.job).await?))
+    }: ApiRequest<ResumeScoringJobRequest>,
+) -> JsonResult<ScoringJob> {
+    Ok(Json(
+        app.jobs.resume_canceled_or_failed_job(&asked.job).await?,
+    ))
 }
 
 pub(super) async fn scores(

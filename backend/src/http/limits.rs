@@ -248,7 +248,7 @@ impl ServerLimits {
     }
 
     /// Waits for a slot for a computation without a model, held until the result is dropped.
-    pub(super) async fn computation(&self) -> OwnedSemaphorePermit {
+    pub(super) async fn acquire_computation_slot(&self) -> OwnedSemaphorePermit {
         wait_for(&self.heavy).await
     }
 }

@@ -14,7 +14,7 @@ use axum::routing::get;
 use serde_json::{Value, json};
 use shared::api::address::RequestAddress;
 use shared::api::people::{CSRF_HEADER, GetSessionRequest};
-use shared::api::{Endpoint, ErrorResponse, Method};
+use shared::api::{Endpoint, ErrorResponse, RequestMethod};
 use utoipa::ToSchema;
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
@@ -46,7 +46,7 @@ const CODE_SAMPLES: &str = "x-codeSamples";
 
 /// The description of an endpoint.
 pub(super) struct Operation {
-    pub(super) method: Method,
+    pub(super) method: RequestMethod,
     pub(super) path: &'static str,
     pub(super) access: AccessLevel,
     /// Content type of the reply.
@@ -209,11 +209,11 @@ fn document() -> OpenApi {
             }
         };
         let method = match it.method {
-            Method::Get => HttpMethod::Get,
-            Method::Post => HttpMethod::Post,
-            Method::Put => HttpMethod::Put,
-            Method::Patch => HttpMethod::Patch,
-            Method::Delete => HttpMethod::Delete,
+            RequestMethod::Get => HttpMethod::Get,
+            RequestMethod::Post => HttpMethod::Post,
+            RequestMethod::Put => HttpMethod::Put,
+            RequestMethod::Patch => HttpMethod::Patch,
+            RequestMethod::Delete => HttpMethod::Delete,
         };
         let item = PathItem::new(method, operation.build());
         match paths.paths.get_mut(it.path) {
@@ -255,7 +255,7 @@ fn content(schema: RefOr<Schema>, example: Option<Value>) -> Content {
 }
 
 /// Returns the example of a request as HTTP sends it.
-fn code_sample(method: Method, address: &str, body: Option<&Value>) -> String {
+fn code_sample(method: RequestMethod, address: &str, body: Option<&Value>) -> String {
     match body {
         None => format!("{method} {address}"),
         Some(body) => format!("{method} {address}\nContent-Type: application/json\n\n{body:#}"),

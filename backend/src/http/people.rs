@@ -6,9 +6,9 @@ use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, header};
 use shared::api::people::{
     AcceptInvitationRequest, AccessRole, CreateInvitationRequest, CreateInvitationResponse,
-    GetSessionRequest, InvitationResponse, ListPeopleRequest, LookUpInvitationRequest,
-    OperatorSignInRequest, PeopleResponse, Person, Revoke, SessionResponse, SetPasswordRequest,
-    SignInRequest, SignOutRequest,
+    GetSessionRequest, InvitationGrantsResponse, ListPeopleRequest, LookUpInvitationRequest,
+    OperatorSignInRequest, PeopleAndInvitationsResponse, Person, RevokePersonOrInvitationRequest,
+    SessionResponse, SetPasswordRequest, SignInRequest, SignOutRequest,
 };
 use shared::error::Error as InputError;
 use shared::user_text::MAX_NAME_CHARS;
@@ -41,7 +41,7 @@ pub(super) async fn look_up_invitation(
         request: asked,
         ..
     }: ApiRequest<LookUpInvitationRequest>,
-) -> JsonResult<InvitationResponse> {
+) -> JsonResult<InvitationGrantsResponse> {
     let token = SecretToken::from_unchecked_text(&asked.token);
     Ok(Json(
         app.store
@@ -80,7 +80,7 @@ pub(super) async fn accept_invitation(
     let session = match &token {
         Some(token) => {
             app.store
-                .accept_invitation(token, &joining, unix_time_ms())
+                .accept_invitation_and_begin_session(token, &joining, unix_time_ms())
                 .await?
         }
         None => {
@@ -232,7 +232,9 @@ pub(super) async fn sign_out(
 ) -> Result<SignedInResponse, Error> {
     match (&caller.session, &caller.person) {
         (_, Some(person)) if asked.all_sessions => {
-            app.store.end_sessions_except(person.id, None).await?
+            app.store
+                .end_person_sessions_except(person.id, None)
+                .await?
         }
         (Some(_), None) if asked.all_sessions => app.store.end_unnamed_operator_sessions().await?,
         (Some(session), _) => app.store.end_session(session).await?,
@@ -274,7 +276,7 @@ pub(super) async fn set_password(
     };
     app.store.set_password(no, hash.as_deref()).await?;
     app.store
-        .end_sessions_except(no, caller.session.as_ref())
+        .end_person_sessions_except(no, caller.session.as_ref())
         .await?;
     let session = caller.session.clone();
     Ok(Json(caller.with_session(&app, session).await?.identity()))
@@ -282,7 +284,7 @@ pub(super) async fn set_password(
 
 pub(super) async fn list_people(
     ApiRequest { app, .. }: ApiRequest<ListPeopleRequest>,
-) -> JsonResult<PeopleResponse> {
+) -> JsonResult<PeopleAndInvitationsResponse> {
     Ok(Json(
         app.store
             .list_people_and_invitations(unix_time_ms())
@@ -319,10 +321,10 @@ pub(super) async fn revoke(
         app,
         caller,
         request: asked,
-    }: ApiRequest<Revoke>,
-) -> JsonResult<PeopleResponse> {
+    }: ApiRequest<RevokePersonOrInvitationRequest>,
+) -> JsonResult<PeopleAndInvitationsResponse> {
     match asked {
-        Revoke::Person { id: no } => {
+        RevokePersonOrInvitationRequest::Person { id: no } => {
             let known = app.store.person_by_id(no).await?;
             not_oneself(&caller, &known.person)?;
             may_manage(&caller, known.role)?;
@@ -330,8 +332,11 @@ pub(super) async fn revoke(
                 .revoke_access_of_person(no, unix_time_ms())
                 .await?;
         }
-        Revoke::Invitation { no } => {
-            let invited = app.store.pending_invitation(no, unix_time_ms()).await?;
+        RevokePersonOrInvitationRequest::Invitation { no } => {
+            let invited = app
+                .store
+                .pending_invitation_by_number(no, unix_time_ms())
+                .await?;
             may_manage(&caller, invited.role)?;
             app.store.revoke_invitation(no, unix_time_ms()).await?;
         }

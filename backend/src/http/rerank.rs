@@ -5,11 +5,11 @@
 use axum::Json;
 use shared::api::rerank::{
     CohereApiVersion, CohereBilledUnits, CohereRerankMeta, CohereRerankRequest,
-    CohereRerankResponse, CohereRerankResult, CohereRerankUsage, CohereResultDocument, RankedText,
-    RerankRequest, RerankResponse, TruncationDirection,
+    CohereRerankResponse, CohereRerankResult, CohereRerankTokenUsage, CohereResultDocument,
+    RankedText, RerankRequest, RerankResponse, TruncationDirection,
 };
 use shared::collection::encode_hex;
-use shared::error::{Error as InputError, InvalidField};
+use shared::error::{Error as InputError, ErrorFieldName};
 
 use crate::error::Error;
 use crate::http::AppState;
@@ -17,7 +17,8 @@ use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::score::{RequestedRanker, ScoringLimits, score_in_turns};
 use crate::models::{
-    DetailedScore, ScoreDetailLevel, ScoreScale, ScoredDocuments, ScoringRequest, TruncatedInput,
+    PairScoreWithMatches, ScoreDetailLevel, ScoreScale, ScoredDocuments, ScoringInputWithLimits,
+    TruncatedInput,
 };
 
 /// Handles `/rerank`: ranks a list of texts (text-embeddings-inference) or documents (Cohere).
@@ -70,7 +71,7 @@ pub(super) async fn rerank(
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
             return Err(InputError::conflicting_value(
-                InvalidField::with_display_name("texts", "rerank"),
+                ErrorFieldName::with_display_name("texts", "rerank"),
                 reason,
             )
             .into());
@@ -282,7 +283,7 @@ impl RerankResult {
             object: "rerank".to_owned(),
             results: results.collect(),
             model: self.model,
-            usage: CohereRerankUsage {
+            usage: CohereRerankTokenUsage {
                 prompt_tokens: self.n_tokens,
                 total_tokens: self.n_tokens,
             },
@@ -319,7 +320,7 @@ async fn rank(
         spec,
     };
     let cut = wanted.cut;
-    let request = ScoringRequest {
+    let request = ScoringInputWithLimits {
         query,
         documents: texts,
         max_document_tokens: wanted.max_text_tokens,
@@ -355,7 +356,10 @@ fn number(wanted: ScoreKind, scale: ScoreScale, score: f64) -> f64 {
 
 /// Ranks by score, best first; ties keep the order of the request. Ranking comes before the
 /// conversion of the scores, which can map different scores to the same value.
-fn in_order(mut scores: Vec<DetailedScore>, number: impl Fn(f64) -> f64) -> Vec<(usize, f64)> {
+fn in_order(
+    mut scores: Vec<PairScoreWithMatches>,
+    number: impl Fn(f64) -> f64,
+) -> Vec<(usize, f64)> {
     scores.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.pair.cmp(&b.pair)));
     let each = scores.into_iter();
     each.map(|it| (it.pair as usize, number(it.score)))
@@ -368,7 +372,7 @@ mod tests {
 
     #[test]
     fn order_is_that_of_scores_also_where_numbers_are_equal() {
-        let score = |(pair, score): (usize, f64)| DetailedScore {
+        let score = |(pair, score): (usize, f64)| PairScoreWithMatches {
             pair: pair as u32,
             score,
             truncated: false,

@@ -9,14 +9,15 @@ use shared::api::people::AccessRole;
 use shared::api::{
     AttentionResponse, GetAttentionRequest, ScoreDocumentsRequest, ScoreDocumentsResponse,
 };
-use shared::error::{Error as InputError, InvalidField};
+use shared::error::{Error as InputError, ErrorFieldName};
 
 use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::models::{
-    IncrementalScoring, NeuralRanker, ScoreDetailLevel, ScoredDocuments, ScoringRequest,
+    NeuralRanker, ScoreDetailLevel, ScoredDocuments, ScoringInputWithLimits,
+    ScoringRequestInProgress,
 };
 
 /// Maximum sizes of a scoring request.
@@ -105,7 +106,7 @@ pub(super) async fn score(
         field: "model",
         spec: asked.model,
     };
-    let request = ScoringRequest {
+    let request = ScoringInputWithLimits {
         query: asked.query,
         documents: asked.documents,
         max_document_tokens: None,
@@ -168,7 +169,7 @@ impl RequestedRanker {
                     "only operators choose the length of passages; take `{usual}`, or send the \
                      operator's token"
                 );
-                let field = InvalidField::with_display_name(field, &ranker.about.spec);
+                let field = ErrorFieldName::with_display_name(field, &ranker.about.spec);
                 Err(InputError::unsupported_value(field, reason).into())
             }
             Some(_) | None => Ok(ranker),
@@ -182,7 +183,7 @@ pub(super) async fn score_in_turns(
     app: &AppState,
     caller: &Caller,
     wanted: RequestedRanker,
-    request: ScoringRequest,
+    request: ScoringInputWithLimits,
 ) -> Result<ScoredDocuments, Error> {
     let _place = app.limits.scoring(caller.scoring_asker())?;
     let since = Instant::now();
@@ -199,10 +200,10 @@ async fn take_turns(
     app: &AppState,
     caller: &Caller,
     wanted: RequestedRanker,
-    request: ScoringRequest,
+    request: ScoringInputWithLimits,
 ) -> Result<ScoredDocuments, Error> {
     let ranker = wanted.load(app, caller).await?;
-    let begin = move || IncrementalScoring::new(ranker, request);
+    let begin = move || ScoringRequestInProgress::check_request_and_start(ranker, request);
     let mut work = run_blocking("reading a query", begin).await?;
     while !work.is_done() {
         let turn = app.limits.scoring_turn().await;

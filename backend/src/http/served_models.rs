@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use shared::api::models::{
-    GetModelInfoRequest, ListServedModelsRequest, LoadedModel, ModelInfoResponse, ModelState,
-    ServedModel, ServedModelList, ServedModelType,
+    GetModelInfoRequest, ListServedModelsRequest, LoadedModelInfo, ModelInfoResponse,
+    ModelLoadState, ServedModel, ServedModelList, ServedModelTask,
 };
 
 use crate::error::{Error, run_blocking};
@@ -27,10 +27,10 @@ pub(super) async fn get_model_info(
         Ok(models
             .list_model_statuses()
             .into_iter()
-            .find(|it| it.spec == models.add_default_kind_to_spec(&name)))
+            .find(|it| it.spec == models.add_default_use_suffix(&name)))
     })
     .await?;
-    let Some(ModelState::Loaded(model)) = status.map(|it| it.state) else {
+    let Some(ModelLoadState::Loaded(model)) = status.map(|it| it.state) else {
         return Err(Error::ServerBusy {
             what: "the model is being loaded",
             retry_after_s: 5,
@@ -40,7 +40,7 @@ pub(super) async fn get_model_info(
     Ok(Json(describe(*model, limits.texts)))
 }
 
-fn describe(model: LoadedModel, max_texts: u64) -> ModelInfoResponse {
+fn describe(model: LoadedModelInfo, max_texts: u64) -> ModelInfoResponse {
     ModelInfoResponse {
         model_id: model.ranker.spec,
         model_sha: model.weights_sha256,
@@ -50,7 +50,7 @@ fn describe(model: LoadedModel, max_texts: u64) -> ModelInfoResponse {
             "bf16" => "bfloat16".to_owned(),
             other => other.to_owned(),
         },
-        model_type: ServedModelType::Reranker {
+        model_type: ServedModelTask::Reranker {
             id2label: BTreeMap::from([("0".to_owned(), LABEL.to_owned())]),
             label2id: BTreeMap::from([(LABEL.to_owned(), 0)]),
         },

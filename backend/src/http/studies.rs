@@ -13,11 +13,11 @@ use futures_util::stream;
 use shared::api::people::AccessRole;
 use shared::api::study_request::StudyRequest;
 use shared::api::{
-    ExportStudyRequest, GetStudyRequest, GetTopDocumentsRequest, ListInstancesRequest,
-    ListLateInteractionAnalysesRequest, ListStudiesRequest,
+    ExportStudyRequest, GetLateInteractionTopDocumentsRequest, GetStudyRequest,
+    ListInstancesRequest, ListLateInteractionAnalysesRequest, ListStudiesRequest,
 };
 use shared::error::Error as InputError;
-use shared::late_interaction::LateInteractionAnalysisWithSlug;
+use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::score::slug::parse_ranker_slug_or_position;
 use shared::study::Study;
 use shared::study::instance_list::InstancePage;
@@ -64,7 +64,7 @@ pub(super) async fn get_study(
     }: ApiRequest<GetStudyRequest>,
 ) -> JsonResult<StudyOverview> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     Ok(Json(app.studies.overview(&listed, asked.controls).await?))
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn answer_study_request<R: StudyRequest>(
     }: ApiRequest<R>,
 ) -> JsonResult<R::Reply> {
     let listed = find_study(&app, &caller, asked.study()).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let reply = app
         .studies
         .compute(&listed, move |study| Ok(asked.respond(study)?));
@@ -91,9 +91,9 @@ pub(super) async fn list_late_interaction_analyses(
         caller,
         request: asked,
     }: ApiRequest<ListLateInteractionAnalysesRequest>,
-) -> JsonResult<Vec<LateInteractionAnalysisWithSlug>> {
+) -> JsonResult<Vec<LateInteractionAnalysisWithRankerSlug>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let folder = app.studies.folder().clone();
     let reply =
         app.studies.compute(&listed, move |study| {
@@ -110,10 +110,10 @@ pub(super) async fn get_top_documents(
         app,
         caller,
         request: asked,
-    }: ApiRequest<GetTopDocumentsRequest>,
+    }: ApiRequest<GetLateInteractionTopDocumentsRequest>,
 ) -> JsonResult<TopDocuments> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let folder = app.studies.folder().clone();
     let reply = app.studies.compute(&listed, move |study| {
         let analyses = study.add_ranker_slugs_to_analyses(
@@ -138,7 +138,7 @@ pub(super) async fn list_instances(
     }: ApiRequest<ListInstancesRequest>,
 ) -> JsonResult<InstancePage> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let listing = asked.filter;
     Ok(Json(
         app.studies
@@ -239,7 +239,7 @@ pub(super) async fn find_study(
     caller: &Caller,
     name: &str,
 ) -> Result<StudyListEntry, Error> {
-    let listed = app.store.study_entry(name).await?;
+    let listed = app.store.study_entry_by_name(name).await?;
     if !is_visible(caller, &listed) {
         return Err(InputError::name_not_found("study", name).into());
     }

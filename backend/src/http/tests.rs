@@ -22,9 +22,10 @@ use serde_json::{Value, json};
 use shared::api::address::{RequestAddress, path_parameter};
 use shared::api::people::{AccessRole, CSRF_HEADER, Person};
 use shared::api::{
-    Endpoint, ErrorResponse, ExportStudyRequest, GetAttentionRequest, GetJobRequest,
-    GetJobScoresRequest, GetServerInfoRequest, GetStudyRequest, Job, JobScoresResponse, JobState,
-    ListStudiesRequest, Method, ScoreDocumentsRequest, ScoreDocumentsResponse, ServerInfoResponse,
+    Endpoint, ErrorResponse, ExportStudyRequest, GetAttentionRequest, GetJobScoresRequest,
+    GetScoringJobRequest, GetServerInfoRequest, GetStudyRequest, JobScoresResponse, JobState,
+    ListStudiesRequest, RequestMethod, ScoreDocumentsRequest, ScoreDocumentsResponse, ScoringJob,
+    ServerInfoResponse,
 };
 use shared::study::Study;
 use tower::ServiceExt;
@@ -102,8 +103,8 @@ impl Site {
             exposure,
             operator: store.operator_token_hash().await.unwrap(),
             operator_link,
-            jobs: JobQueue::new(folder.clone(), store.clone(), models.clone()),
-            annotation: AnnotationTaskService::new(store.clone()),
+            jobs: JobQueue::for_stored_jobs(folder.clone(), store.clone(), models.clone()),
+            annotation: AnnotationTaskService::start_with_log_writer(store.clone()),
             store,
             studies: StudyCache::new(folder.clone()),
             models,
@@ -211,7 +212,7 @@ fn request(method: &str, path: &str, body: &str) -> Request<Body> {
         .unwrap()
 }
 
-fn as_request(method: Method, path: &str, asked: &impl Serialize) -> Request<Body> {
+fn as_request(method: RequestMethod, path: &str, asked: &impl Serialize) -> Request<Body> {
     let json = serde_json::to_value(asked).unwrap();
     let address = RequestAddress::new(method, path, json);
     let body = address.body.unwrap_or_default();
@@ -255,7 +256,7 @@ impl Site {
         };
         let token = SecretToken::from_unchecked_text(&made.token);
         let session = store
-            .accept_invitation(&token, &joining, unix_time_ms())
+            .accept_invitation_and_begin_session(&token, &joining, unix_time_ms())
             .await
             .unwrap();
         let found = store
@@ -299,11 +300,11 @@ fn study(name: &str) -> Study {
         "definition": {
             "format": 1, "name": name, "title": name, "collection": "none", "pool": "judged",
             "probes": ["tfc1"], "modes": ["fixed"], "rankers": [],
-            "limits": shared::probe::MiningLimits::STANDARD,
+            "limits": shared::probe::MiningThresholds::STANDARD,
         },
         "made": "2026-11-20", "software": "0.1.0", "collection_hash": "",
         // The hash of no instances.
-        "instances_hash": shared::probe::mining::InstanceHasher::new([(
+        "instances_hash": shared::probe::mining::InstanceHasher::with_probes_and_variants([(
             "tfc1".parse().unwrap(),
             shared::probe::AxiomVariant::Fixed,
         )])

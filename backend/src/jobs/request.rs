@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use shared::api::CreateJobRequest;
-use shared::error::{Error as InputError, InvalidField};
+use shared::api::CreateScoringJobRequest;
+use shared::error::{Error as InputError, ErrorFieldName};
 
 use crate::error::Error;
 
@@ -15,7 +15,7 @@ const MAX_BYTES_OF_A_TITLE: usize = 500;
 
 /// Returns an error if a request is too large, has a query, document or pair twice, or if a pair
 /// refers to a missing query or document.
-pub(crate) fn validate_job_request(job: &CreateJobRequest) -> Result<(), Error> {
+pub(crate) fn validate_job_request(job: &CreateScoringJobRequest) -> Result<(), Error> {
     at_most("queries", job.queries.len(), MAX_QUERIES)?;
     at_most("documents", job.documents.len(), MAX_TEXTS)?;
     at_most("pairs", job.pairs.len(), MAX_PAIRS)?;
@@ -45,7 +45,7 @@ pub(crate) fn validate_job_request(job: &CreateJobRequest) -> Result<(), Error> 
             if place as usize >= n {
                 let reason = format!("{place} is no place in {what}, which has {n}");
                 return Err(InputError::out_of_range(
-                    InvalidField::with_display_name("pairs", format!("pairs[{at}]")),
+                    ErrorFieldName::with_display_name("pairs", format!("pairs[{at}]")),
                     reason,
                 )
                 .into());
@@ -72,7 +72,7 @@ fn each_once<T: Ord>(what: &str, list: &[T]) -> Result<(), Error> {
         if let Some(before) = first.insert(it, at) {
             let reason = format!("is the same as {what}[{before}]; give each once");
             return Err(InputError::conflicting_value(
-                InvalidField::with_display_name(what, format!("{what}[{at}]")),
+                ErrorFieldName::with_display_name(what, format!("{what}[{at}]")),
                 reason,
             )
             .into());
@@ -87,7 +87,7 @@ mod tests {
 
     fn check_pairs(pairs: &[(u32, u32)]) -> String {
         let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect();
-        let job = CreateJobRequest {
+        let job = CreateScoringJobRequest {
             model: "tiny".to_owned(),
             title: "A job".to_owned(),
             queries: words(&["river", "bank"]),
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn texts_are_unique_and_not_endless() {
-        let job = |texts: Vec<String>| CreateJobRequest {
+        let job = |texts: Vec<String>| CreateScoringJobRequest {
             model: "tiny".to_owned(),
             title: "A job".to_owned(),
             queries: vec!["river".to_owned()],

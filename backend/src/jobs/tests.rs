@@ -9,7 +9,7 @@ use crate::store::partial_scores::PartialScores;
 use crate::store::tests::TestFolder;
 
 /// Returns a job of many small batches: 4 queries, 600 documents of up to 64 tokens.
-pub(crate) fn create(ranker: &str) -> CreateJobRequest {
+pub(crate) fn create(ranker: &str) -> CreateScoringJobRequest {
     let words = ["river", "bank", "a", "of", "b", "water", "c", "d", "stone"];
     let text = |at: usize| {
         let n_words = 1 + at * 7 % 90;
@@ -17,7 +17,7 @@ pub(crate) fn create(ranker: &str) -> CreateJobRequest {
         let text: Vec<&str> = (0..n_words).map(word).collect();
         format!("{} {at}", text.join(" "))
     };
-    CreateJobRequest {
+    CreateScoringJobRequest {
         model: ranker.to_owned(),
         title: "A job".to_owned(),
         queries: words[..4].iter().map(|&it| it.to_owned()).collect(),
@@ -36,14 +36,16 @@ async fn on_sqlite() -> (TestFolder, JobQueue) {
 
 async fn open(place: &TestFolder) -> JobQueue {
     let models = Arc::new(models::tests::tiny());
-    JobQueue::new(place.folder.clone(), place.store().await, models)
+    JobQueue::for_stored_jobs(place.folder.clone(), place.store().await, models)
 }
 
 /// Runs the worker until `enough` returns true for a change, then aborts it.
-async fn work_until(jobs: &JobQueue, enough: impl Fn(&Job) -> bool) -> Job {
+async fn work_until(jobs: &JobQueue, enough: impl Fn(&ScoringJob) -> bool) -> ScoringJob {
     let (_stop, stopping) = tokio::sync::watch::channel(false);
     let mut steps = jobs.subscribe_to_changes();
-    let lock = jobs.store.lock_jobs(jobs.folder.lock().unwrap());
+    let lock = jobs
+        .store
+        .lock_jobs_for_process(jobs.folder.lock().unwrap());
     let lock = lock.await.unwrap();
     let worker = tokio::spawn(run_job_worker(jobs.clone(), lock, stopping));
     let job = loop {
@@ -197,7 +199,10 @@ async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
             cancelled.n_scored
         );
 
-        assert_eq!(jobs.resume(&id).await.unwrap().state, JobState::Queued);
+        assert_eq!(
+            jobs.resume_canceled_or_failed_job(&id).await.unwrap().state,
+            JobState::Queued
+        );
         let ended = work_until(&jobs, |it| {
             assert!(it.n_scored >= cancelled.n_scored, "nothing is done again");
             it.state.is_finished()
@@ -207,7 +212,10 @@ async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
             (ended.state, ended.n_scored),
             (JobState::Done, ended.n_pairs)
         );
-        assert_eq!(jobs.resume(&id).await.unwrap().state, JobState::Done);
+        assert_eq!(
+            jobs.resume_canceled_or_failed_job(&id).await.unwrap().state,
+            JobState::Done
+        );
     }
 }
 
@@ -217,11 +225,11 @@ async fn a_job_whose_model_changed_fails_visibly() {
     let (home, folder) = models::tests::copy_tiny("tiny", &files);
     let open = async || {
         let named = [folder.display().to_string()];
-        let models = ModelRegistry::new(&named, neural::Device::Cpu).unwrap();
+        let models = ModelRegistry::with_models_or_default(&named, neural::Device::Cpu).unwrap();
         let data = DataFolder::open(home.path().join("data")).unwrap();
         let database = DatabaseConfig::Sqlite(data.database_path());
         let store = Database::open_and_migrate(&database).await.unwrap();
-        JobQueue::new(data, store, Arc::new(models))
+        JobQueue::for_stored_jobs(data, store, Arc::new(models))
     };
     let id = open().await.submit_job(create("tiny:bi")).await.unwrap().id;
     let config = folder.join("config.json");
@@ -244,7 +252,7 @@ async fn who_asks_for_no_job_gets_none() {
     for error in [
         jobs.job(job).await.unwrap_err(),
         jobs.cancel(job).await.unwrap_err(),
-        jobs.resume(job).await.unwrap_err(),
+        jobs.resume_canceled_or_failed_job(job).await.unwrap_err(),
         jobs.scores_so_far(job).await.unwrap_err(),
     ] {
         assert_eq!(error.to_string(), "there is no job named `nothing`");

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use shared::api::JobState;
 use shared::score::QueryDocumentPairs;
-use shared::score::rescoring::{self, RescoringRecord};
+use shared::score::rescoring::{self, ScoreStabilityRecord};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, run_blocking};
 use crate::jobs::{JobQueue, Speed};
 use crate::models::{
-    EncodedQueries, InferenceCounts, NeuralRanker, PairScore, QueryDocumentPairsWithTexts,
+    EncodedQueries, NeuralRanker, PairScore, QueryDocumentPairsWithTexts, SequenceAndTokenCounts,
     TokenizedDocumentBatch,
 };
 use crate::store::JobsLock;
@@ -190,12 +190,12 @@ async fn turn(
     let ((ranker, threads), prepared) = (job.computing(), job.prepared.clone());
     let score = run_blocking("scoring a batch", move || {
         // This includes concurrent requests to the same model.
-        let before = ranker.inference_counts();
+        let before = ranker.sequence_and_token_counts();
         let scores = threads.install(|| ranker.score_tokenized_batch(&prepared, &batch))?;
         Ok(ScoredBatch {
             number,
             scores,
-            reads: ranker.inference_counts().minus_earlier(before),
+            reads: ranker.sequence_and_token_counts().minus_earlier(before),
         })
     });
     let next = cut_next(jobs, id, Some(number), job.computing());
@@ -215,11 +215,11 @@ async fn cut_next(
     after: Option<i64>,
     (ranker, threads): Computing,
 ) -> Result<Option<PreparedBatch>, Error> {
-    let Some(batch) = jobs.store.next_unfinished_batch(id, after).await? else {
+    let Some(batch) = jobs.store.next_unfinished_batch_of_job(id, after).await? else {
         return Ok(None);
     };
     run_blocking("cutting texts into tokens", move || {
-        let cut = threads.install(|| ranker.tokenize_batch(&batch.texts))?;
+        let cut = threads.install(|| ranker.tokenize_document_batch(&batch.texts))?;
         Ok(Some((batch.number, cut)))
     })
     .await
@@ -229,7 +229,7 @@ async fn cut_next(
 struct ScoredBatch {
     number: i64,
     scores: Vec<PairScore>,
-    reads: InferenceCounts,
+    reads: SequenceAndTokenCounts,
 }
 
 /// Writes the scores of a batch, then reports the change to watchers.
@@ -277,7 +277,8 @@ async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
                 what: "other threads",
                 retry_after_s: 60,
             })?;
-        let prepared = threads.install(|| ranker.encode_queries(&queries, &pairs, token_budget))?;
+        let prepared =
+            threads.install(|| ranker.encode_queries_of_pairs(&queries, &pairs, token_budget))?;
         Ok(RunningJob {
             ranker,
             prepared: Arc::new(prepared),
@@ -327,7 +328,7 @@ async fn certify(
     id: &str,
     (ranker, threads): Computing,
     stopping: watch::Receiver<bool>,
-) -> Result<Option<RescoringRecord>, Error> {
+) -> Result<Option<ScoreStabilityRecord>, Error> {
     let ScoringJobWithoutDocuments { queries, pairs, .. } =
         jobs.store.job_without_documents(id).await?;
     let mut by_query = vec![Vec::new(); queries.len()];
@@ -347,7 +348,10 @@ async fn certify(
     let mut places: Vec<u32> = chosen.iter().map(|it| it.1).collect();
     places.sort_unstable();
     places.dedup();
-    let texts = jobs.store.job_documents_at_indices(id, &places).await?;
+    let texts = jobs
+        .store
+        .unfinished_job_documents_at_indices(id, &places)
+        .await?;
     run_blocking("certifying scores", move || {
         let place = |it: &u32| {
             let (query, text) = pairs[*it as usize];
@@ -361,7 +365,8 @@ async fn certify(
             pairs: &pairs,
         };
         let go_on = || !*stopping.borrow();
-        let certificate = threads.install(|| ranker.check_score_stability(&run, &all, &go_on))?;
+        let certificate =
+            threads.install(|| ranker.rescore_sample_under_conditions(&run, &all, &go_on))?;
         Ok(certificate.map(|mut certificate| {
             for it in &mut certificate.rescored {
                 it.pairs.clone_from(&sample);
@@ -372,7 +377,7 @@ async fn certify(
     .await
 }
 
-fn count(jobs: &JobQueue, id: &str, n_pairs: u64, reads: InferenceCounts) {
+fn count(jobs: &JobQueue, id: &str, n_pairs: u64, reads: SequenceAndTokenCounts) {
     metrics::counter!("axioscope_pairs_scored_total").increment(n_pairs);
     let mut speeds = jobs.speeds.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(speed) = speeds.get_mut(id) {

@@ -1,12 +1,13 @@
 //! The architectures of neural rankers. Each method has one match over the architectures.
 
 use neural::{
-    Colbert, CrossEncoder, EmbeddingModel, EncodedText, EpicDocumentStates, EpicQueryWeights,
-    EpicRanker, MonoT5, QueryOrDocumentRole, SparseVector, Splade, TokenizedPair, TokenizedText,
+    Colbert, CrossEncoder, EpicDocumentStates, EpicQueryWeights, EpicRanker, MonoT5,
+    QueryDocumentTokenSequence, QueryOrDocumentRole, SingleOrMultiVectorEncoding,
+    SingleOrMultiVectorRanker, SparseVector, Splade, TokenizedText,
 };
 
 /// A neural ranker that encodes query and document separately, or reads them together.
-pub(super) enum ScoringModel {
+pub(super) enum SeparateOrJointInputModel {
     Independent(Box<SeparateInputEncoder>),
     Joint(JointInputModel),
 }
@@ -19,24 +20,24 @@ pub(super) enum JointInputModel {
 
 /// A model that encodes query and document separately.
 pub(super) enum SeparateInputEncoder {
-    Dense(EmbeddingModel),
+    Dense(SingleOrMultiVectorRanker),
     Sparse(Splade),
     Colbert(Colbert),
     Epic(EpicRanker),
 }
 
-impl ScoringModel {
+impl SeparateOrJointInputModel {
     pub(super) fn as_separate_input_encoder(&self) -> Option<&SeparateInputEncoder> {
         match self {
-            ScoringModel::Independent(it) => Some(it),
-            ScoringModel::Joint(_) => None,
+            SeparateOrJointInputModel::Independent(it) => Some(it),
+            SeparateOrJointInputModel::Joint(_) => None,
         }
     }
 }
 
 /// The encoding of a query or document.
 pub(super) enum EncodedInput {
-    Dense(EncodedText),
+    Dense(SingleOrMultiVectorEncoding),
     Sparse(SparseVector),
     EpicQueryWeights(EpicQueryWeights),
     EpicText(EpicDocumentStates),
@@ -53,16 +54,16 @@ impl SeparateInputEncoder {
         }
     }
 
-    pub(super) fn tokenize(
+    pub(super) fn tokenize_query_or_document(
         &self,
         side: QueryOrDocumentRole,
         text: &str,
     ) -> Result<TokenizedText, neural::Error> {
         match self {
-            SeparateInputEncoder::Dense(it) => it.tokenize(side, text),
-            SeparateInputEncoder::Sparse(it) => it.tokenize(side, text),
-            SeparateInputEncoder::Colbert(it) => it.tokenize(side, text),
-            SeparateInputEncoder::Epic(it) => it.tokenize(side, text),
+            SeparateInputEncoder::Dense(it) => it.tokenize_query_or_document(side, text),
+            SeparateInputEncoder::Sparse(it) => it.tokenize_query_or_document(side, text),
+            SeparateInputEncoder::Colbert(it) => it.tokenize_query_or_document(side, text),
+            SeparateInputEncoder::Epic(it) => it.tokenize_query_or_document(side, text),
         }
     }
 
@@ -101,7 +102,7 @@ impl SeparateInputEncoder {
         })
     }
 
-    pub(super) fn score(&self, query: &EncodedInput, text: &EncodedInput) -> f64 {
+    pub(super) fn score_encoded_pair(&self, query: &EncodedInput, text: &EncodedInput) -> f64 {
         match (self, query, text) {
             (
                 SeparateInputEncoder::Dense(it),
@@ -112,7 +113,7 @@ impl SeparateInputEncoder {
                 SeparateInputEncoder::Sparse(it),
                 EncodedInput::Sparse(query),
                 EncodedInput::Sparse(text),
-            ) => it.score(query, text),
+            ) => it.score_sparse_vectors(query, text),
             (
                 SeparateInputEncoder::Colbert(it),
                 EncodedInput::Dense(query),
@@ -150,14 +151,14 @@ impl SeparateInputEncoder {
 }
 
 impl JointInputModel {
-    pub(super) fn tokenize(
+    pub(super) fn tokenize_query_or_document(
         &self,
         side: QueryOrDocumentRole,
         text: &str,
     ) -> Result<TokenizedText, neural::Error> {
         match self {
-            JointInputModel::Cross(it) => it.tokenize(side, text),
-            JointInputModel::Mono(it) => it.tokenize(side, text),
+            JointInputModel::Cross(it) => it.tokenize_query_or_document(side, text),
+            JointInputModel::Mono(it) => it.tokenize_query_or_document(side, text),
         }
     }
 
@@ -165,17 +166,20 @@ impl JointInputModel {
         &self,
         query: &TokenizedText,
         text: &TokenizedText,
-    ) -> TokenizedPair {
+    ) -> QueryDocumentTokenSequence {
         match self {
             JointInputModel::Cross(it) => it.join_tokenized_pair(query, text),
             JointInputModel::Mono(it) => it.join_tokenized_pair(query, text),
         }
     }
 
-    pub(super) fn score(&self, pairs: &[&TokenizedPair]) -> Result<Vec<f64>, neural::Error> {
+    pub(super) fn score_pairs(
+        &self,
+        pairs: &[&QueryDocumentTokenSequence],
+    ) -> Result<Vec<f64>, neural::Error> {
         match self {
-            JointInputModel::Cross(it) => it.score(pairs),
-            JointInputModel::Mono(it) => it.score(pairs),
+            JointInputModel::Cross(it) => it.score_pairs(pairs),
+            JointInputModel::Mono(it) => it.score_pairs(pairs),
         }
     }
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Component, Path};
 
 use neural::{
-    Colbert, CrossEncoder, ModelFiles, MonoT5, RankerConfig, SentenceTransformersModuleFiles,
-    Splade,
+    Colbert, CrossEncoder, ModelFileContents, MonoT5, NeuralRankerConfig,
+    SentenceTransformersModuleWithWeights, Splade,
 };
 
 use crate::error::Error;
@@ -36,7 +36,7 @@ pub(super) struct ModelMetadataFiles {
 impl ModelMetadataFiles {
     /// Reads the metadata from a folder. Returns `None` if `config.json` does not exist or a file
     /// cannot be read.
-    pub(super) fn from_folder(folder: &Path) -> Option<ModelMetadataFiles> {
+    pub(super) fn read_from_folder(folder: &Path) -> Option<ModelMetadataFiles> {
         let ranker = folder.join(RANKER);
         Some(ModelMetadataFiles {
             config: fs::read(folder.join(CONFIG)).ok()?,
@@ -48,7 +48,9 @@ impl ModelMetadataFiles {
     }
 
     /// Reads the metadata from the hub cache on this machine, as far as it contains them.
-    pub(super) fn from_hub_cache(name: &hub::HubRepoId) -> Option<ModelMetadataFiles> {
+    pub(super) fn read_from_hub_cache(
+        name: &hub::HubRepoIdAndRevision,
+    ) -> Option<ModelMetadataFiles> {
         let hub = hub::HubRepo::open(name);
         let held = |file: &str| fs::read(hub.cached_file_path(file)?).ok();
         Some(ModelMetadataFiles {
@@ -59,13 +61,14 @@ impl ModelMetadataFiles {
 
     /// Returns an error if `ranker.toml` is invalid.
     pub(super) fn validate_ranker_toml(&self) -> Result<(), neural::Error> {
-        RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).map(drop)
+        NeuralRankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).map(drop)
     }
 
     /// Returns the possible uses of the model, the usual one first; `None` if the files are
     /// invalid, which is reported when the model is loaded.
     pub(super) fn possible_ranker_kinds(&self) -> Option<&'static [NeuralRankerKind]> {
-        let declared = RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).ok()?;
+        let declared =
+            NeuralRankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).ok()?;
         if let Some(architecture) = declared.architecture {
             return Some(NeuralRankerKind::kinds_of_architecture(architecture));
         }
@@ -93,10 +96,10 @@ impl ModelMetadataFiles {
 }
 
 /// Reads a model folder. Returns the files and the result of `first` on the metadata.
-pub(super) fn read_model_folder<T>(
+pub(super) fn check_metadata_then_read_files<T>(
     folder: &Path,
     first: impl FnOnce(&ModelMetadataFiles) -> Result<T, Error>,
-) -> Result<(ModelFiles, T), Error> {
+) -> Result<(ModelFileContents, T), Error> {
     let read = |file: &str| {
         fs::read(folder.join(file)).map_err(|error| Error::ModelNotFound {
             model: folder.display().to_string(),
@@ -124,7 +127,7 @@ pub(super) fn read_model_folder<T>(
     };
     let found = first(&said)?;
     let modules = perhaps(MODULES)?;
-    let files = ModelFiles {
+    let files = ModelFileContents {
         config: said.config,
         ranker_config: said.ranker,
         tokenizer: read(tokenizer)?,
@@ -141,29 +144,29 @@ pub(super) fn read_model_folder<T>(
 /// Reads a model from the hub cache on this machine and downloads the missing files, metadata
 /// first.
 pub(super) fn read_or_download_hub_model<T>(
-    name: &hub::HubRepoId,
+    name: &hub::HubRepoIdAndRevision,
     first: impl FnOnce(&ModelMetadataFiles) -> Result<T, Error>,
-) -> Result<(ModelFiles, T), Error> {
+) -> Result<(ModelFileContents, T), Error> {
     let hub = hub::HubRepo::open(name);
     let [config, tokenizer, weights] = FILES;
     let said = ModelMetadataFiles {
         config: hub.require_file(config)?,
-        ranker: hub.optional_file(RANKER)?,
+        ranker: hub.read_optional_file(RANKER)?,
     };
     let found = first(&said)?;
-    let modules = hub.optional_file(MODULES)?;
-    let files = ModelFiles {
+    let modules = hub.read_optional_file(MODULES)?;
+    let files = ModelFileContents {
         config: said.config,
         ranker_config: said.ranker,
         tokenizer: hub.require_file(tokenizer)?,
         weights: hub.require_file(weights)?,
-        pooling: hub.optional_file(POOLING)?,
+        pooling: hub.read_optional_file(POOLING)?,
         modules_with_weights: further(modules.as_deref(), &name.to_string(), |file| {
             hub.require_file(file)
         })?,
         modules,
-        sentence_transformers: hub.optional_file(SETTINGS)?,
-        colbert_metadata: hub.optional_file(ARTIFACT)?,
+        sentence_transformers: hub.read_optional_file(SETTINGS)?,
+        colbert_metadata: hub.read_optional_file(ARTIFACT)?,
     };
     Ok((files, found))
 }
@@ -173,7 +176,7 @@ fn further(
     modules: Option<&[u8]>,
     model: &str,
     read: impl Fn(&str) -> Result<Vec<u8>, Error>,
-) -> Result<Vec<SentenceTransformersModuleFiles>, Error> {
+) -> Result<Vec<SentenceTransformersModuleWithWeights>, Error> {
     // Errors in the list are reported when the model is loaded.
     let paths = modules.map_or(Ok(Vec::new()), neural::dense_module_folders);
     let each = paths.unwrap_or_default().into_iter().map(|path| {
@@ -184,7 +187,7 @@ fn further(
                 reason: format!("{MODULES} names `{path}`, which is no folder inside the model's"),
             });
         }
-        Ok(SentenceTransformersModuleFiles {
+        Ok(SentenceTransformersModuleWithWeights {
             config: read(&format!("{path}/config.json"))?,
             weights: read(&format!("{path}/model.safetensors"))?,
             path,

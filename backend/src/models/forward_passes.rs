@@ -10,7 +10,7 @@ const RECOVERY: Duration = Duration::from_secs(60);
 
 /// Counts what a model has read since it was loaded, for all callers.
 #[derive(Debug, Default)]
-pub(super) struct ForwardPassMonitor {
+pub(super) struct CountedForwardPassRunner {
     sequences: AtomicU64,
     tokens: AtomicU64,
     /// Time and message of the last out-of-memory error; `None` after a successful pass.
@@ -19,17 +19,17 @@ pub(super) struct ForwardPassMonitor {
 
 /// The number of sequences and tokens that a model has read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct InferenceCounts {
+pub(crate) struct SequenceAndTokenCounts {
     /// Number of inputs: queries, passages, or pairs of both.
     pub sequences: u64,
     /// Number of tokens of all inputs.
     pub tokens: u64,
 }
 
-impl InferenceCounts {
+impl SequenceAndTokenCounts {
     /// Returns the difference to earlier counts.
-    pub(crate) fn minus_earlier(self, then: InferenceCounts) -> InferenceCounts {
-        InferenceCounts {
+    pub(crate) fn minus_earlier(self, then: SequenceAndTokenCounts) -> SequenceAndTokenCounts {
+        SequenceAndTokenCounts {
             sequences: self.sequences - then.sequences,
             tokens: self.tokens - then.tokens,
         }
@@ -39,9 +39,9 @@ impl InferenceCounts {
 /// Runs one forward pass over some items.
 type Work<'a, T, R> = dyn Fn(&[T]) -> Result<Vec<R>, neural::Error> + 'a;
 
-impl ForwardPassMonitor {
-    pub(super) fn inference_counts(&self) -> InferenceCounts {
-        InferenceCounts {
+impl CountedForwardPassRunner {
+    pub(super) fn sequence_and_token_counts(&self) -> SequenceAndTokenCounts {
+        SequenceAndTokenCounts {
             sequences: self.sequences.load(Ordering::Relaxed),
             tokens: self.tokens.load(Ordering::Relaxed),
         }
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_halved_until_it_fits_and_keeps_its_order() {
-        let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
+        let (passes, seen) = (CountedForwardPassRunner::default(), RefCell::default());
         let items = [4, 3, 2, 1, 1];
         let found = passes
             .run_forward_passes(&items, &|it| *it, &device(5, &seen))
@@ -129,13 +129,13 @@ mod tests {
         assert_eq!(found, [40, 30, 20, 10, 10]);
         let expected: [&[usize]; 5] = [&[4, 3, 2, 1, 1], &[4, 3], &[4], &[3], &[2, 1, 1]];
         assert_eq!(*seen.borrow(), expected);
-        let reads = InferenceCounts {
+        let reads = SequenceAndTokenCounts {
             sequences: 5,
             tokens: 11,
         };
         assert_eq!(
             (
-                passes.inference_counts(),
+                passes.sequence_and_token_counts(),
                 passes.recent_out_of_memory_reason()
             ),
             (reads, None)
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn one_text_that_does_not_fit_is_an_error_until_a_pass_succeeds() {
-        let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
+        let (passes, seen) = (CountedForwardPassRunner::default(), RefCell::default());
         let work = device(5, &seen);
         let error = passes
             .run_forward_passes(&[2, 9], &|it| *it, &work)
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn another_error_is_not_tried_again() {
-        let (passes, n) = (ForwardPassMonitor::default(), RefCell::new(0));
+        let (passes, n) = (CountedForwardPassRunner::default(), RefCell::new(0));
         let work = |_: &[usize]| -> Result<Vec<usize>, neural::Error> {
             *n.borrow_mut() += 1;
             Err(neural::Error::NotFinite)
@@ -173,8 +173,8 @@ mod tests {
                 .is_err()
         );
         assert_eq!(
-            (*n.borrow(), passes.inference_counts()),
-            (1, InferenceCounts::default())
+            (*n.borrow(), passes.sequence_and_token_counts()),
+            (1, SequenceAndTokenCounts::default())
         );
     }
 }

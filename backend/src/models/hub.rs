@@ -18,7 +18,7 @@ use hf_hub::{Cache, CacheRepo, Repo, RepoType};
 
 use crate::error::Error;
 use crate::models::files::FILES;
-use download::{FileDownload, HubFile, HubFileMetadata};
+use download::{HubFile, HubFileDownload, HubFileMetadata};
 
 /// Default time to wait for a response of the hub.
 const SILENCE: Duration = Duration::from_secs(20);
@@ -33,17 +33,17 @@ const OFFLINE: &str = "HF_HUB_OFFLINE";
 
 /// A repository on the hub, optionally at a revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct HubRepoId {
+pub(super) struct HubRepoIdAndRevision {
     /// The name of the repository, `owner/name`.
     repository: String,
     /// A branch, a tag, or the SHA-1 of a commit; `None` is `main`.
     revision: Option<String>,
 }
 
-impl HubRepoId {
+impl HubRepoIdAndRevision {
     /// Parses `owner/name` or `owner/name@revision`; returns `None` if a part is empty or has a
     /// character that is not allowed.
-    pub(super) fn parse(named: &str) -> Option<HubRepoId> {
+    pub(super) fn parse(named: &str) -> Option<HubRepoIdAndRevision> {
         let part = |it: &str| {
             let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
             !it.is_empty() && !it.starts_with('.') && it.chars().all(fine)
@@ -54,14 +54,14 @@ impl HubRepoId {
         };
         let (owner, name) = repository.split_once('/')?;
         let sound = part(owner) && part(name) && revision.is_none_or(|it| it.split('/').all(part));
-        sound.then(|| HubRepoId {
+        sound.then(|| HubRepoIdAndRevision {
             repository: repository.to_owned(),
             revision: revision.map(str::to_owned),
         })
     }
 
     /// Returns the repository's name without its owner, with `@revision` if one is given.
-    pub(super) fn model_name(&self) -> String {
+    pub(super) fn model_name_with_revision(&self) -> String {
         let whole = self.to_string();
         whole.split_once('/').map_or("", |it| it.1).to_owned()
     }
@@ -72,7 +72,7 @@ impl HubRepoId {
     }
 }
 
-impl std::fmt::Display for HubRepoId {
+impl std::fmt::Display for HubRepoIdAndRevision {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(&self.repository)?;
         match &self.revision {
@@ -84,7 +84,7 @@ impl std::fmt::Display for HubRepoId {
 
 /// Access to the files of a repository.
 pub(super) struct HubRepo<'a> {
-    name: &'a HubRepoId,
+    name: &'a HubRepoIdAndRevision,
     cache: CacheRepo,
     folder: PathBuf,
     token: Option<String>,
@@ -120,7 +120,7 @@ enum Missing {
 }
 
 impl<'a> HubRepo<'a> {
-    pub(super) fn open(name: &'a HubRepoId) -> HubRepo<'a> {
+    pub(super) fn open(name: &'a HubRepoIdAndRevision) -> HubRepo<'a> {
         let cache = Cache::from_env();
         let set = std::env::var(OFFLINE).unwrap_or_default();
         let offline = ["1", "on", "yes", "true"].contains(&set.to_lowercase().as_str());
@@ -160,7 +160,7 @@ impl<'a> HubRepo<'a> {
     /// Returns a file that only some models have. A model without such a file can be a different
     /// one. The result is therefore `None` only if the hub says that there is no such file, or if
     /// the hub is not reachable and the weights were cached before.
-    pub(super) fn optional_file(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
+    pub(super) fn read_optional_file(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
         let missing = match self.find(file) {
             Ok(path) => return self.read(&path).map(Some),
             Err(missing) => missing,
@@ -266,7 +266,7 @@ impl<'a> HubRepo<'a> {
             } else if status.is_success() {
                 let n_bytes = download::file_size_from_response(status, headers);
                 return described
-                    .into_checked_file(url, file, n_bytes)
+                    .into_validated_hub_file(url, file, n_bytes)
                     .map_err(unlike);
             } else {
                 let code = headers.get("x-error-code").and_then(|it| it.to_str().ok());
@@ -314,7 +314,7 @@ impl<'a> HubRepo<'a> {
         let unsent =
             |reason| Missing::Unsent(format!("it cannot be had from {endpoint}: {reason}"));
         let repository = self.folder.join(self.name.repo().folder_name());
-        let download = FileDownload {
+        let download = HubFileDownload {
             // This function notices earlier if no bytes arrive.
             agent: download::client_without_redirects(2 * stall, None),
             endpoint: endpoint.clone(),
@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn where_the_cache_is_only_its_owner_reads() {
         let home = tempfile::tempdir().unwrap();
-        let name = HubRepoId::parse("owner/name").unwrap();
+        let name = HubRepoIdAndRevision::parse("owner/name").unwrap();
         let cache = Cache::new(home.path().join("hub"));
         let hub = HubRepo {
             name: &name,
@@ -456,7 +456,8 @@ mod tests {
 
     #[test]
     fn a_name_has_an_owner_and_perhaps_a_revision() {
-        let short = |it: &str| HubRepoId::parse(it).map(|it| it.model_name());
+        let short =
+            |it: &str| HubRepoIdAndRevision::parse(it).map(|it| it.model_name_with_revision());
         assert_eq!(short("owner/name").as_deref(), Some("name"));
         assert_eq!(short("owner/name@v1.0").as_deref(), Some("name@v1.0"));
         assert_eq!(short("o/n@refs/pr/1").as_deref(), Some("n@refs/pr/1"));
@@ -464,7 +465,7 @@ mod tests {
             "name", "/name", "owner/", "../name", "owner/..", "a/b/c", "o/n@", "o/n@../x",
             "o/n@a@b", "o/n@/x", "o/n o",
         ] {
-            assert_eq!(HubRepoId::parse(wrong), None, "{wrong}");
+            assert_eq!(HubRepoIdAndRevision::parse(wrong), None, "{wrong}");
         }
     }
 }

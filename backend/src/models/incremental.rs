@@ -13,9 +13,9 @@ use shared::api::TokenSimilarities;
 use shared::error::Error as InputError;
 
 use crate::error::Error;
-use crate::models::architecture::ScoringModel;
-use crate::models::passages::PassageStrategy;
-use crate::models::{DetailedScore, EncodedQueries, NeuralRanker, ScoreDetailLevel};
+use crate::models::architecture::SeparateOrJointInputModel;
+use crate::models::passages::LongDocumentStrategy;
+use crate::models::{EncodedQueries, NeuralRanker, PairScoreWithMatches, ScoreDetailLevel};
 
 /// Bytes of passages that are tokenized in a step.
 const MAX_TOKENIZED_BYTES: usize = 1 << 18;
@@ -24,7 +24,7 @@ const MAX_TOKENIZED_BYTES: usize = 1 << 18;
 const STEP_TOKENS: usize = 1_024;
 
 /// A request to score documents for a query, with limits that are checked before the model runs.
-pub(crate) struct ScoringRequest {
+pub(crate) struct ScoringInputWithLimits {
     /// The text of the query.
     pub query: String,
     /// The texts of the documents, with their titles.
@@ -56,17 +56,17 @@ pub(crate) struct ScoredDocuments {
     /// The texts of the documents, in the order of the request.
     pub texts: Vec<String>,
     /// One score per document, in the same order; `pair` is the index of the document.
-    pub scores: Vec<DetailedScore>,
+    pub scores: Vec<PairScoreWithMatches>,
     /// Number of encoded tokens; those of the query count once for each passage.
     pub n_tokens: u64,
 }
 
 /// A scoring request in progress.
-pub(crate) struct IncrementalScoring {
+pub(crate) struct ScoringRequestInProgress {
     ranker: Arc<NeuralRanker>,
     /// The same ranker without passages, to score single passages.
     passage_ranker: NeuralRanker,
-    request: ScoringRequest,
+    request: ScoringInputWithLimits,
     query: TokenizedText,
     /// The documents that have been tokenized.
     texts: Vec<CountedText>,
@@ -99,25 +99,27 @@ impl Passage {
     }
 }
 
-impl IncrementalScoring {
+impl ScoringRequestInProgress {
     /// Checks the request and tokenizes the query.
-    pub(crate) fn new(
+    pub(crate) fn check_request_and_start(
         ranker: Arc<NeuralRanker>,
-        request: ScoringRequest,
-    ) -> Result<IncrementalScoring, Error> {
-        if request.max_document_tokens.is_some() && ranker.passages != PassageStrategy::Truncate {
+        request: ScoringInputWithLimits,
+    ) -> Result<ScoringRequestInProgress, Error> {
+        if request.max_document_tokens.is_some()
+            && ranker.passages != LongDocumentStrategy::Truncate
+        {
             let reason = "goes with models that read texts whole; leave it out, or the ending \
                           from `+` on of the model's name";
             return Err(InputError::conflicting_value("max_tokens_per_doc", reason).into());
         }
-        let passage_ranker = ranker.with_passage_strategy(PassageStrategy::Truncate);
+        let passage_ranker = ranker.with_long_document_strategy(LongDocumentStrategy::Truncate);
         let query = passage_ranker
             .tokenize_texts(QueryOrDocumentRole::Query, &[request.query.as_str()])?
             .remove(0);
         if query.truncated {
             (request.on_truncation)(TruncatedInput::Query)?;
         }
-        Ok(IncrementalScoring {
+        Ok(ScoringRequestInProgress {
             ranker,
             passage_ranker,
             request,
@@ -162,7 +164,7 @@ impl IncrementalScoring {
             }
             let shown = reading.best_passage_index(&of_passages).map(|it| from + it);
             let matches = text.matches.filter(|it| shown == Some(it.0));
-            scores.push(DetailedScore {
+            scores.push(PairScoreWithMatches {
                 pair,
                 score,
                 truncated: text.truncated,
@@ -216,8 +218,8 @@ impl IncrementalScoring {
             .tokenize_texts(QueryOrDocumentRole::Document, &written)?;
         for (passage, tokens) in new.iter_mut().zip(cut) {
             let cut_together = match &*self.passage_ranker.reader {
-                ScoringModel::Independent(_) => false,
-                ScoringModel::Joint(model) => {
+                SeparateOrJointInputModel::Independent(_) => false,
+                SeparateOrJointInputModel::Joint(model) => {
                     model.join_tokenized_pair(&self.query, &tokens).truncated
                 }
             };
@@ -242,9 +244,9 @@ impl IncrementalScoring {
         }
         let query = std::slice::from_ref(&self.request.query);
         let pairs: Vec<(u32, u32)> = (0..self.passages.len() as u32).map(|it| (0, it)).collect();
-        let prepared = self
-            .passage_ranker
-            .encode_queries(query, &pairs, STEP_TOKENS as u32)?;
+        let prepared =
+            self.passage_ranker
+                .encode_queries_of_pairs(query, &pairs, STEP_TOKENS as u32)?;
         let lengths: Vec<usize> = self.passages.iter().map(|it| it.length).collect();
         let batches = neural::batch_texts_by_length(&lengths, STEP_TOKENS);
         Ok((prepared, batches.into_iter()))
@@ -261,9 +263,11 @@ impl IncrementalScoring {
             .map(|&it| (it as u32, self.passages[it].of(texts)));
         let cut = self
             .passage_ranker
-            .tokenize_batch(&written.collect::<Vec<_>>())?;
+            .tokenize_document_batch(&written.collect::<Vec<_>>())?;
         let ranker = &self.passage_ranker;
-        for scored in ranker.score_tokenized_batch_in_detail(prepared, &cut, self.request.detail)? {
+        for scored in
+            ranker.score_batch_with_optional_matches(prepared, &cut, self.request.detail)?
+        {
             let place = scored.pair as usize;
             self.passages[place].score = scored.score;
             let text = &mut self.texts[self.passages[place].text];
@@ -292,12 +296,12 @@ mod tests {
 
     fn ranker(spec: &str) -> Arc<NeuralRanker> {
         let folder = fixture(spec.split(':').next().unwrap());
-        let models = ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
+        let models = ModelRegistry::with_models_or_default(&[folder], neural::Device::Cpu).unwrap();
         models.get_or_load_ranker(spec).unwrap()
     }
 
-    fn request(texts: &[String]) -> ScoringRequest {
-        ScoringRequest {
+    fn request(texts: &[String]) -> ScoringInputWithLimits {
+        ScoringInputWithLimits {
             query: "where do rivers end".to_owned(),
             documents: texts.to_vec(),
             max_document_tokens: None,
@@ -311,14 +315,19 @@ mod tests {
     /// Runs all steps. Returns the scores and the maximum number of tokens in a step.
     fn score(
         ranker: &Arc<NeuralRanker>,
-        request: ScoringRequest,
+        request: ScoringInputWithLimits,
     ) -> Result<(ScoredDocuments, u64), Error> {
-        let mut work = IncrementalScoring::new(ranker.clone(), request)?;
+        let mut work = ScoringRequestInProgress::check_request_and_start(ranker.clone(), request)?;
         let mut most = 0;
         while !work.is_done() {
-            let before = ranker.inference_counts();
+            let before = ranker.sequence_and_token_counts();
             work.run_next_step()?;
-            most = most.max(ranker.inference_counts().minus_earlier(before).tokens);
+            most = most.max(
+                ranker
+                    .sequence_and_token_counts()
+                    .minus_earlier(before)
+                    .tokens,
+            );
         }
         Ok((work.into_scored_documents()?, most))
     }
@@ -344,8 +353,9 @@ mod tests {
                 assert!((found.score - expected.score).abs() < 1e-5, "{spec}");
                 assert_eq!(found.pair, expected.pair, "{spec}");
                 assert_eq!(found.truncated, expected.truncated, "{spec}");
-                let shown =
-                    |it: &DetailedScore| it.matches.as_ref().map(|it| it.document_tokens.clone());
+                let shown = |it: &PairScoreWithMatches| {
+                    it.matches.as_ref().map(|it| it.document_tokens.clone())
+                };
                 assert_eq!(shown(found), shown(expected), "{spec}");
             }
         }
@@ -377,7 +387,7 @@ mod tests {
         ] {
             let ranker = ranker(spec);
             let n_tokens: u64 = passages.iter().map(|it| it + n_query).sum();
-            let with_most = |max_tokens| ScoringRequest {
+            let with_most = |max_tokens| ScoringInputWithLimits {
                 max_tokens,
                 ..request(&text())
             };
@@ -390,7 +400,7 @@ mod tests {
                 ),
                 "{spec}"
             );
-            assert_eq!(ranker.inference_counts().sequences, 0, "{spec}");
+            assert_eq!(ranker.sequence_and_token_counts().sequences, 0, "{spec}");
             let (scored, _) = score(&ranker, with_most(n_tokens)).unwrap();
             assert_eq!(scored.n_tokens, n_tokens, "{spec}");
         }
@@ -399,7 +409,7 @@ mod tests {
     #[test]
     fn only_the_first_tokens_are_read_where_that_is_asked_for() {
         let texts = ["river sea hill", "river", " river", "riverhill"].map(str::to_owned);
-        let with_most = |max_text_tokens| ScoringRequest {
+        let with_most = |max_text_tokens| ScoringInputWithLimits {
             max_document_tokens: Some(max_text_tokens),
             ..request(&texts)
         };

@@ -1,34 +1,34 @@
 //! Access to the internals of a ranker: the token vectors of late interaction, and the attention of
 //! cross-encoders.
 
-use neural::{EmbeddingComparison, EncodedText, QueryOrDocumentRole};
+use neural::{EmbeddingRankerKind, QueryOrDocumentRole, SingleOrMultiVectorEncoding};
 use shared::api::{AttentionResponse, GetAttentionRequest};
-use shared::error::{Error as InputError, InvalidField};
+use shared::error::{Error as InputError, ErrorFieldName};
 
 use crate::error::Error;
 use crate::models::architecture::{
-    EncodedInput, JointInputModel, ScoringModel, SeparateInputEncoder,
+    EncodedInput, JointInputModel, SeparateInputEncoder, SeparateOrJointInputModel,
 };
-use crate::models::passages::PassageStrategy;
+use crate::models::passages::LongDocumentStrategy;
 use crate::models::{NeuralRanker, TOKEN_BUDGET};
 
 impl NeuralRanker {
     /// Returns an error unless the ranker has a vector for each token and reads documents without
     /// passages.
-    pub(crate) fn ensure_late_interaction(&self) -> Result<(), Error> {
+    pub(crate) fn ensure_late_interaction_without_passages(&self) -> Result<(), Error> {
         let is_late = match self.reader.as_separate_input_encoder() {
             Some(SeparateInputEncoder::Dense(it)) => {
-                it.comparison() == EmbeddingComparison::LateInteraction
+                it.ranker_kind() == EmbeddingRankerKind::LateInteraction
             }
             Some(SeparateInputEncoder::Colbert(_)) => true,
             Some(SeparateInputEncoder::Sparse(_) | SeparateInputEncoder::Epic(_)) | None => false,
         };
-        match is_late && self.passages == PassageStrategy::Truncate {
+        match is_late && self.passages == LongDocumentStrategy::Truncate {
             true => Ok(()),
             false => {
                 let reason = "has no vector for each token of a whole text; take one in late \
                               interaction (`NAME:late`) or a ColBERT (`NAME:colbert`)";
-                let ranker = InvalidField::with_display_name("ranker", &self.about.spec);
+                let ranker = ErrorFieldName::with_display_name("ranker", &self.about.spec);
                 Err(InputError::unsupported_value(ranker, reason).into())
             }
         }
@@ -45,8 +45,8 @@ impl NeuralRanker {
         &self,
         side: QueryOrDocumentRole,
         texts: &[&str],
-    ) -> Result<Vec<EncodedText>, Error> {
-        self.ensure_late_interaction()?;
+    ) -> Result<Vec<SingleOrMultiVectorEncoding>, Error> {
+        self.ensure_late_interaction_without_passages()?;
         let tokens = self.tokenize_texts(side, texts)?;
         let tokens: Vec<_> = tokens.iter().collect();
         let encode =
@@ -65,7 +65,7 @@ impl NeuralRanker {
     }
 
     /// Returns the token ids of texts without special tokens, as far as the model reads them.
-    pub(crate) fn token_ids(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, Error> {
+    pub(crate) fn token_ids_without_special(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, Error> {
         let cut = self
             .tokenize_texts(QueryOrDocumentRole::Document, texts)?
             .into_iter();
@@ -84,11 +84,11 @@ impl NeuralRanker {
         &self,
         asked: &GetAttentionRequest,
     ) -> Result<AttentionResponse, Error> {
-        let refuse = |field: InvalidField, reason: String| {
+        let refuse = |field: ErrorFieldName, reason: String| {
             Err::<AttentionResponse, Error>(InputError::unsupported_value(field, reason).into())
         };
-        let ranker = || InvalidField::with_display_name("ranker", &self.about.spec);
-        let ScoringModel::Joint(JointInputModel::Cross(model)) = &*self.reader else {
+        let ranker = || ErrorFieldName::with_display_name("ranker", &self.about.spec);
+        let SeparateOrJointInputModel::Joint(JointInputModel::Cross(model)) = &*self.reader else {
             let reason = "is no cross-encoder; attention between query and text is shown of one \
                           (`NAME:cross`)";
             return refuse(ranker(), reason.to_owned());

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
 use neural::DeviceAndPrecision;
-use shared::api::models::{LoadedModel, ModelSource, ModelState, ModelStatus};
+use shared::api::models::{LoadedModelInfo, ModelLoadState, ModelSource, ModelStatus};
 
 use crate::error::Error;
-use crate::models::passages::PassageStrategy;
+use crate::models::passages::LongDocumentStrategy;
 use crate::models::spec::{ParsedModelSpec, format_model_spec};
 use crate::models::{ModelEntry, ModelRegistry, NeuralRanker, Source, reason};
 
@@ -23,11 +23,11 @@ impl ModelRegistry {
         let of_place = |place: &ModelEntry| -> Vec<ModelStatus> {
             let held = |spec: String| ModelStatus {
                 state: match (loaded.get(&spec), failed.get(&spec)) {
-                    (Some(ranker), _) => ModelState::Loaded(Box::new(ranker.told())),
-                    (None, Some(reason)) => ModelState::Failed {
+                    (Some(ranker), _) => ModelLoadState::Loaded(Box::new(ranker.told())),
+                    (None, Some(reason)) => ModelLoadState::Failed {
                         reason: reason.clone(),
                     },
-                    (None, None) => ModelState::Unloaded,
+                    (None, None) => ModelLoadState::Unloaded,
                 },
                 source: place.source.told(&place.name),
                 spec,
@@ -44,14 +44,14 @@ impl ModelRegistry {
         let wanted = ParsedModelSpec::parse(wanted).model_use;
         let spec = || {
             let used = wanted.unwrap_or_else(|| self.uses(place)[0]);
-            format_model_spec(&place.name, used, PassageStrategy::Truncate)
+            format_model_spec(&place.name, used, LongDocumentStrategy::Truncate)
         };
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         failed().remove(&spec());
         let state = match self.whole(place, wanted) {
-            Ok(ranker) => ModelState::Loaded(Box::new(ranker.told())),
+            Ok(ranker) => ModelLoadState::Loaded(Box::new(ranker.told())),
             Err(error @ Error::Input(_)) => return Err(error),
-            Err(error) => ModelState::Failed {
+            Err(error) => ModelLoadState::Failed {
                 reason: reason(&error),
             },
         };
@@ -78,9 +78,9 @@ impl Source {
 }
 
 impl NeuralRanker {
-    fn told(&self) -> LoadedModel {
+    fn told(&self) -> LoadedModelInfo {
         let DeviceAndPrecision { device, precision } = self.computing;
-        LoadedModel {
+        LoadedModelInfo {
             ranker: self.about.clone(),
             weights_sha256: self.weights_sha256.clone(),
             weights_bytes: self.weights_bytes,
@@ -103,9 +103,9 @@ mod tests {
 
     fn states(models: &ModelRegistry) -> Vec<String> {
         let state = |it: ModelStatus| match it.state {
-            ModelState::Unloaded => format!("{} unloaded", it.spec),
-            ModelState::Loaded(_) => format!("{} loaded", it.spec),
-            ModelState::Failed { reason } => format!("{} {reason}", it.spec),
+            ModelLoadState::Unloaded => format!("{} unloaded", it.spec),
+            ModelLoadState::Loaded(_) => format!("{} loaded", it.spec),
+            ModelLoadState::Failed { reason } => format!("{} {reason}", it.spec),
         };
         models
             .list_model_statuses()
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(models.list_model_statuses()[0], held);
         let name = "tiny".to_owned();
         assert_eq!(held.source, ModelSource::Folder { name });
-        let ModelState::Loaded(told) = held.state else {
+        let ModelLoadState::Loaded(told) = held.state else {
             panic!("{held:?}")
         };
         let size = fs::metadata(Path::new(TINY).join("model.safetensors")).unwrap();
@@ -151,7 +151,9 @@ mod tests {
     #[test]
     fn what_was_put_right_is_loaded_at_once() {
         let (home, folder) = copy_tiny("half", &["config.json", "tokenizer.json"]);
-        let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+        let models =
+            ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
+                .unwrap();
         let failed = models.load_and_report_status("half:bi").unwrap();
         assert_eq!(models.list_model_statuses()[0], failed);
         let broken = states(&models);
@@ -170,10 +172,12 @@ mod tests {
 
     #[test]
     fn a_name_on_the_hub_is_told_with_its_revision() {
-        let models = ModelRegistry::new(&["owner/name@v1".to_owned()], Device::Cpu).unwrap();
+        let models =
+            ModelRegistry::with_models_or_default(&["owner/name@v1".to_owned()], Device::Cpu)
+                .unwrap();
         let held = models.list_model_statuses();
         let name = "owner/name@v1".to_owned();
         assert_eq!(held[0].source, ModelSource::Hub { name });
-        assert_eq!(held[0].state, ModelState::Unloaded);
+        assert_eq!(held[0].state, ModelLoadState::Unloaded);
     }
 }

@@ -20,7 +20,7 @@ const MAX_PASSAGES: usize = 200;
 
 /// How a ranker reads a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum PassageStrategy {
+pub(super) enum LongDocumentStrategy {
     /// One input from the beginning, truncated at the model's limit.
     #[default]
     Truncate,
@@ -55,17 +55,17 @@ pub(super) struct DocumentPassages<'a> {
     pub truncated: bool,
 }
 
-impl PassageStrategy {
+impl LongDocumentStrategy {
     /// Splits the passage suffix off a spec. An unknown suffix remains part of the spec.
-    pub(super) fn split_off_suffix(spec: &str) -> (&str, PassageStrategy) {
+    pub(super) fn split_off_suffix(spec: &str) -> (&str, LongDocumentStrategy) {
         let parsed = || {
             let (before, ending) = spec.rsplit_once('+')?;
-            Some((before, PassageStrategy::parse(ending)?))
+            Some((before, LongDocumentStrategy::parse(ending)?))
         };
-        parsed().unwrap_or((spec, PassageStrategy::Truncate))
+        parsed().unwrap_or((spec, LongDocumentStrategy::Truncate))
     }
 
-    fn parse(ending: &str) -> Option<PassageStrategy> {
+    fn parse(ending: &str) -> Option<LongDocumentStrategy> {
         let (name, (n_words, stride)) = match ending.split_once('=') {
             Some((name, size)) => {
                 let (n_words, stride) = size.split_once('/')?;
@@ -81,7 +81,7 @@ impl PassageStrategy {
         };
         // A stride longer than the passage would skip words.
         let sound = n_words <= MOST_WORDS && (1..=n_words).contains(&stride);
-        sound.then_some(PassageStrategy::Passages(PassageSettings {
+        sound.then_some(LongDocumentStrategy::Passages(PassageSettings {
             aggregation: how,
             n_words,
             stride,
@@ -90,7 +90,7 @@ impl PassageStrategy {
 
     /// Returns the passages of a document.
     pub(super) fn split_document(self, text: &str) -> DocumentPassages<'_> {
-        let PassageStrategy::Passages(cut) = self else {
+        let LongDocumentStrategy::Passages(cut) = self else {
             return DocumentPassages {
                 passages: vec![text],
                 truncated: false,
@@ -137,13 +137,13 @@ impl PassageStrategy {
     }
 
     /// Returns the same strategy with passages of the default length.
-    pub(super) fn with_default_length(self) -> PassageStrategy {
+    pub(super) fn with_default_length(self) -> LongDocumentStrategy {
         let (n_words, stride) = DEFAULT_PASSAGE;
         match self {
-            PassageStrategy::Truncate => PassageStrategy::Truncate,
-            PassageStrategy::Passages(PassageSettings {
+            LongDocumentStrategy::Truncate => LongDocumentStrategy::Truncate,
+            LongDocumentStrategy::Passages(PassageSettings {
                 aggregation: how, ..
-            }) => PassageStrategy::Passages(PassageSettings {
+            }) => LongDocumentStrategy::Passages(PassageSettings {
                 aggregation: how,
                 n_words,
                 stride,
@@ -152,7 +152,7 @@ impl PassageStrategy {
     }
 
     fn is_mean(self) -> bool {
-        matches!(self, PassageStrategy::Passages(it) if it.aggregation == PassageAggregation::Mean)
+        matches!(self, LongDocumentStrategy::Passages(it) if it.aggregation == PassageAggregation::Mean)
     }
 
     /// Returns the index of the passage that determines the score; `None` for the mean of several
@@ -166,7 +166,7 @@ impl PassageStrategy {
 
     /// Returns a description to append to that of the model; empty without passages.
     pub(super) fn description_suffix(self) -> String {
-        let PassageStrategy::Passages(cut) = self else {
+        let LongDocumentStrategy::Passages(cut) = self else {
             return String::new();
         };
         let (n_words, stride) = (cut.n_words, cut.stride);
@@ -184,8 +184,8 @@ impl PassageStrategy {
     /// Returns a suffix for the label of the model, such as ` MaxP`.
     pub(super) fn label_suffix(self) -> &'static str {
         match self {
-            PassageStrategy::Truncate => "",
-            PassageStrategy::Passages(cut) => match cut.aggregation {
+            LongDocumentStrategy::Truncate => "",
+            LongDocumentStrategy::Passages(cut) => match cut.aggregation {
                 PassageAggregation::First => " FirstP",
                 PassageAggregation::Max => " MaxP",
                 PassageAggregation::Mean => " MeanP",
@@ -207,9 +207,9 @@ fn best(scores: &[f64]) -> usize {
 }
 
 /// Formats the suffix of a spec, such as `+maxp=100/50`.
-impl fmt::Display for PassageStrategy {
+impl fmt::Display for LongDocumentStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PassageStrategy::Passages(cut) = self else {
+        let LongDocumentStrategy::Passages(cut) = self else {
             return Ok(());
         };
         let name = match cut.aggregation {
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     fn read<'a>(spec: &str, text: &'a str) -> DocumentPassages<'a> {
-        PassageStrategy::split_off_suffix(spec)
+        LongDocumentStrategy::split_off_suffix(spec)
             .1
             .split_document(text)
     }
@@ -248,7 +248,7 @@ mod tests {
             ("m+sump", "m+sump", ""),
             ("c++", "c++", ""),
         ] {
-            let (found, reading) = PassageStrategy::split_off_suffix(spec);
+            let (found, reading) = LongDocumentStrategy::split_off_suffix(spec);
             assert_eq!((found, reading.to_string().as_str()), (name, written));
         }
     }
@@ -284,19 +284,19 @@ mod tests {
     #[test]
     fn scores_of_passages_become_one() {
         let of = |spec: &str| {
-            PassageStrategy::split_off_suffix(spec)
+            LongDocumentStrategy::split_off_suffix(spec)
                 .1
                 .combine_scores(&[0.5, 2.0, -1.0])
         };
         assert_eq!((of("m+maxp"), of("m+meanp")), (2.0, 0.5));
         assert_eq!(
-            PassageStrategy::split_off_suffix("m+firstp")
+            LongDocumentStrategy::split_off_suffix("m+firstp")
                 .1
                 .combine_scores(&[0.5]),
             0.5
         );
         assert!(
-            PassageStrategy::split_off_suffix("m+maxp")
+            LongDocumentStrategy::split_off_suffix("m+maxp")
                 .1
                 .combine_scores(&[0.5, f64::NAN])
                 .is_nan()

@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use neural::{
-    Colbert, ColbertQueryAugmentation, CrossEncoder, DeviceAndPrecision, EmbeddingComparison,
-    EmbeddingModel, EpicRanker, FloatPrecision, ModelFiles, MonoT5, RankerConfig, Splade,
+    Colbert, ColbertQueryAugmentation, CrossEncoder, DeviceAndPrecision, EmbeddingRankerKind,
+    EpicRanker, FloatPrecision, ModelFileContents, MonoT5, NeuralRankerConfig,
+    SingleOrMultiVectorRanker, Splade,
 };
 use sha2::{Digest, Sha256};
 use shared::score::{RankerInfo, RankerKind};
 
 use crate::error::Error;
 use crate::models::ModelEntry;
-use crate::models::architecture::{JointInputModel, ScoringModel, SeparateInputEncoder};
-use crate::models::forward_passes::{ForwardPassMonitor, InferenceCounts};
-use crate::models::passages::PassageStrategy;
+use crate::models::architecture::{
+    JointInputModel, SeparateInputEncoder, SeparateOrJointInputModel,
+};
+use crate::models::forward_passes::{CountedForwardPassRunner, SequenceAndTokenCounts};
+use crate::models::passages::LongDocumentStrategy;
 use crate::models::spec::{NeuralRankerKind, format_model_spec};
 
 /// Maximum number of tokens of a document, as sentence-transformers has it for MiniLM.
@@ -38,9 +41,9 @@ pub(crate) struct NeuralRanker {
     /// Maximum number of tokens of a document, for cross-encoders including the query. `None` if
     /// the model files define it differently.
     pub(super) max_tokens: Option<u64>,
-    pub(super) reader: Arc<ScoringModel>,
-    pub(super) monitor: Arc<ForwardPassMonitor>,
-    pub(super) passages: PassageStrategy,
+    pub(super) reader: Arc<SeparateOrJointInputModel>,
+    pub(super) monitor: Arc<CountedForwardPassRunner>,
+    pub(super) passages: LongDocumentStrategy,
     /// The source of the model, to load it again with other settings.
     pub(super) place: ModelEntry,
     pub(super) model_use: NeuralRankerKind,
@@ -48,9 +51,9 @@ pub(crate) struct NeuralRanker {
 }
 
 impl NeuralRanker {
-    pub(super) fn load(
+    pub(super) fn load_from_file_contents(
         place: &ModelEntry,
-        files: &ModelFiles,
+        files: &ModelFileContents,
         used: NeuralRankerKind,
         siblings: &[Arc<NeuralRanker>],
         computing: DeviceAndPrecision,
@@ -60,19 +63,32 @@ impl NeuralRanker {
         let most = files.encoder_max_tokens().unwrap_or(MAX_PAIR_TOKENS);
         let reader = match used {
             NeuralRankerKind::Dense(matching) => dense(files, matching, most, siblings, computing)
-                .map(|it| ScoringModel::Independent(Box::new(SeparateInputEncoder::Dense(it)))),
-            NeuralRankerKind::Splade => Splade::load(files, MAX_TOKENS.min(most), computing)
-                .map(|it| ScoringModel::Independent(Box::new(SeparateInputEncoder::Sparse(it)))),
-            NeuralRankerKind::CrossEncoder => {
-                CrossEncoder::load(files, MAX_PAIR_TOKENS.min(most), computing)
-                    .map(|it| ScoringModel::Joint(JointInputModel::Cross(Box::new(it))))
+                .map(|it| {
+                    SeparateOrJointInputModel::Independent(Box::new(SeparateInputEncoder::Dense(
+                        it,
+                    )))
+                }),
+            NeuralRankerKind::Splade => {
+                Splade::load(files, MAX_TOKENS.min(most), computing).map(|it| {
+                    SeparateOrJointInputModel::Independent(Box::new(SeparateInputEncoder::Sparse(
+                        it,
+                    )))
+                })
             }
-            NeuralRankerKind::Colbert => Colbert::load(files, computing)
-                .map(|it| ScoringModel::Independent(Box::new(SeparateInputEncoder::Colbert(it)))),
+            NeuralRankerKind::CrossEncoder => {
+                CrossEncoder::load(files, MAX_PAIR_TOKENS.min(most), computing).map(|it| {
+                    SeparateOrJointInputModel::Joint(JointInputModel::Cross(Box::new(it)))
+                })
+            }
+            NeuralRankerKind::Colbert => Colbert::load(files, computing).map(|it| {
+                SeparateOrJointInputModel::Independent(Box::new(SeparateInputEncoder::Colbert(it)))
+            }),
             NeuralRankerKind::Epic => EpicRanker::load(files, MAX_EPIC_PIECES.min(most), computing)
-                .map(|it| ScoringModel::Independent(Box::new(SeparateInputEncoder::Epic(it)))),
+                .map(|it| {
+                    SeparateOrJointInputModel::Independent(Box::new(SeparateInputEncoder::Epic(it)))
+                }),
             NeuralRankerKind::MonoT5 => MonoT5::load(files, MAX_PAIR_TOKENS, computing)
-                .map(|it| ScoringModel::Joint(JointInputModel::Mono(Box::new(it)))),
+                .map(|it| SeparateOrJointInputModel::Joint(JointInputModel::Mono(Box::new(it)))),
         };
         let reader = reader.map_err(Error::model_error_converter(name))?;
         let short = match name {
@@ -101,7 +117,7 @@ impl NeuralRanker {
                 "monoT5, log-probability of true against false".to_owned(),
                 None,
             ),
-            NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder) => {
+            NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder) => {
                 let (pooling, similarity) = match reader.as_separate_input_encoder() {
                     Some(SeparateInputEncoder::Dense(it)) => {
                         (it.pooling(), it.similarity_measure())
@@ -117,20 +133,20 @@ impl NeuralRanker {
                 let detail = format!("bi-encoder, {pooling} pooling, {similarity}");
                 (short.to_owned(), detail, None)
             }
-            NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction) => (
+            NeuralRankerKind::Dense(EmbeddingRankerKind::LateInteraction) => (
                 format!("{short} late interaction"),
                 "sum over query tokens of the best cosine".to_owned(),
                 Some("not fine-tuned for late interaction".to_owned()),
             ),
         };
         let about = RankerInfo {
-            spec: format_model_spec(name, used, PassageStrategy::Truncate),
+            spec: format_model_spec(name, used, LongDocumentStrategy::Truncate),
             label,
             detail,
             kind: RankerKind::Neural,
             fingerprint: match &reader {
-                ScoringModel::Independent(it) => it.fingerprint().to_owned(),
-                ScoringModel::Joint(it) => it.fingerprint().to_owned(),
+                SeparateOrJointInputModel::Independent(it) => it.fingerprint().to_owned(),
+                SeparateOrJointInputModel::Joint(it) => it.fingerprint().to_owned(),
             },
             note,
         };
@@ -141,7 +157,7 @@ impl NeuralRanker {
             max_tokens: bound(files, used, most),
             reader: Arc::new(reader),
             monitor: Arc::default(),
-            passages: PassageStrategy::Truncate,
+            passages: LongDocumentStrategy::Truncate,
             place: place.clone(),
             model_use: used,
             computing,
@@ -165,9 +181,12 @@ impl NeuralRanker {
     }
 
     /// Returns a ranker with the same weights and another passage strategy.
-    pub(super) fn with_passage_strategy(&self, reading: PassageStrategy) -> NeuralRanker {
+    pub(super) fn with_long_document_strategy(
+        &self,
+        reading: LongDocumentStrategy,
+    ) -> NeuralRanker {
         let mut read = self.clone();
-        if reading != PassageStrategy::Truncate {
+        if reading != LongDocumentStrategy::Truncate {
             let about = &mut read.about;
             about.spec += &reading.to_string();
             about.label += reading.label_suffix();
@@ -195,7 +214,7 @@ impl NeuralRanker {
     }
 
     /// Returns the model if it encodes texts as dense vectors.
-    pub(super) fn as_dense_encoder(&self) -> Option<&EmbeddingModel> {
+    pub(super) fn as_dense_encoder(&self) -> Option<&SingleOrMultiVectorRanker> {
         match self.reader.as_separate_input_encoder()? {
             SeparateInputEncoder::Dense(model) => Some(model),
             SeparateInputEncoder::Sparse(_)
@@ -205,8 +224,8 @@ impl NeuralRanker {
     }
 
     /// Returns what the model has read since it was loaded, for all callers.
-    pub(crate) fn inference_counts(&self) -> InferenceCounts {
-        self.monitor.inference_counts()
+    pub(crate) fn sequence_and_token_counts(&self) -> SequenceAndTokenCounts {
+        self.monitor.sequence_and_token_counts()
     }
 
     /// Returns the reason why the model currently cannot score: its device had no memory even for a
@@ -219,36 +238,37 @@ impl NeuralRanker {
     pub(super) fn feed_forward_activation(&self) -> Option<String> {
         match &*self.reader {
             // Configurations with another activation are rejected.
-            ScoringModel::Independent(_) | ScoringModel::Joint(JointInputModel::Cross(_)) => {
+            SeparateOrJointInputModel::Independent(_)
+            | SeparateOrJointInputModel::Joint(JointInputModel::Cross(_)) => {
                 Some("GELU by erf".to_owned())
             }
-            ScoringModel::Joint(JointInputModel::Mono(_)) => None,
+            SeparateOrJointInputModel::Joint(JointInputModel::Mono(_)) => None,
         }
     }
 }
 
 /// Loads a dense model. The encoder is shared with a sibling that was loaded from the same files.
 fn dense(
-    files: &ModelFiles,
-    matching: EmbeddingComparison,
+    files: &ModelFileContents,
+    matching: EmbeddingRankerKind,
     most: usize,
     siblings: &[Arc<NeuralRanker>],
     computing: DeviceAndPrecision,
-) -> Result<EmbeddingModel, neural::Error> {
+) -> Result<SingleOrMultiVectorRanker, neural::Error> {
     let max_tokens = MAX_TOKENS.min(most);
     let same = siblings.iter().filter(|it| it.computing == computing);
     for sibling in same {
         if let Some(model) = sibling.as_dense_encoder()
-            && let Some(model) = model.with_comparison(files, matching, max_tokens)?
+            && let Some(model) = model.for_kind_sharing_encoder(files, matching, max_tokens)?
         {
             return Ok(model);
         }
     }
-    EmbeddingModel::load(files, matching, max_tokens, computing)
+    SingleOrMultiVectorRanker::load(files, matching, max_tokens, computing)
 }
 
 /// Returns the maximum number of tokens of a document for a use of a model with `most` positions.
-fn bound(files: &ModelFiles, used: NeuralRankerKind, most: usize) -> Option<u64> {
+fn bound(files: &ModelFileContents, used: NeuralRankerKind, most: usize) -> Option<u64> {
     let usual = match used {
         NeuralRankerKind::Dense(_) | NeuralRankerKind::Splade => MAX_TOKENS,
         NeuralRankerKind::MonoT5 => return Some(MAX_PAIR_TOKENS as u64),
@@ -257,12 +277,12 @@ fn bound(files: &ModelFiles, used: NeuralRankerKind, most: usize) -> Option<u64>
         NeuralRankerKind::Colbert => return None,
     };
     let ranker = files.ranker_config.as_deref().unwrap_or_default();
-    let declared = RankerConfig::parse(ranker).unwrap_or_default();
+    let declared = NeuralRankerConfig::parse(ranker).unwrap_or_default();
     Some(declared.max_document_tokens.unwrap_or(usual.min(most)) as u64)
 }
 
 /// Describes how a ColBERT model computes scores.
-fn of_colbert(reader: &ScoringModel) -> String {
+fn of_colbert(reader: &SeparateOrJointInputModel) -> String {
     let Some(SeparateInputEncoder::Colbert(model)) = reader.as_separate_input_encoder() else {
         return String::new();
     };

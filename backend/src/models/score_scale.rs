@@ -1,9 +1,11 @@
 //! Conversion of scores to values from 0 to 1, for programs that expect them.
 
-use neural::{EmbeddingComparison, VectorSimilarity};
+use neural::{EmbeddingRankerKind, VectorSimilarity};
 
 use crate::models::NeuralRanker;
-use crate::models::architecture::{JointInputModel, ScoringModel, SeparateInputEncoder};
+use crate::models::architecture::{
+    JointInputModel, SeparateInputEncoder, SeparateOrJointInputModel,
+};
 use crate::models::spec::{NeuralRankerKind, ParsedModelSpec};
 
 /// The range of a ranker's scores.
@@ -44,12 +46,14 @@ impl NeuralRanker {
     /// Returns the scale of the ranker's scores: logit, log probability, cosine or unbounded.
     pub(crate) fn score_scale(&self) -> ScoreScale {
         match &*self.reader {
-            ScoringModel::Joint(JointInputModel::Cross(it)) => match it.n_labels() {
+            SeparateOrJointInputModel::Joint(JointInputModel::Cross(it)) => match it.n_labels() {
                 1 => ScoreScale::Logit,
                 _ => ScoreScale::LogProbability,
             },
-            ScoringModel::Joint(JointInputModel::Mono(_)) => ScoreScale::LogProbability,
-            ScoringModel::Independent(it) => match &**it {
+            SeparateOrJointInputModel::Joint(JointInputModel::Mono(_)) => {
+                ScoreScale::LogProbability
+            }
+            SeparateOrJointInputModel::Independent(it) => match &**it {
                 SeparateInputEncoder::Sparse(_)
                 | SeparateInputEncoder::Colbert(_)
                 | SeparateInputEncoder::Epic(_) => ScoreScale::Unbounded,
@@ -59,7 +63,7 @@ impl NeuralRanker {
                         it.similarity_measure(),
                     ) {
                         (
-                            Some(NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder)),
+                            Some(NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder)),
                             VectorSimilarity::Cosine,
                         ) => ScoreScale::Cosine,
                         (_, VectorSimilarity::Cosine | VectorSimilarity::Dot) => {
@@ -111,7 +115,11 @@ mod tests {
                 "{}/../neural/tests/fixtures/{name}",
                 env!("CARGO_MANIFEST_DIR")
             );
-            let models = crate::models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
+            let models = crate::models::ModelRegistry::with_models_or_default(
+                &[folder],
+                neural::Device::Cpu,
+            )
+            .unwrap();
             models
                 .get_or_load_ranker(&format!("{name}{used}"))
                 .unwrap()

@@ -4,7 +4,7 @@
 //! the same number of threads. Interrupted jobs, uninterrupted jobs and `axioscope score` therefore
 //! agree to the last bit.
 
-use neural::{QueryOrDocumentRole, TokenizedPair, TokenizedText};
+use neural::{QueryDocumentTokenSequence, QueryOrDocumentRole, TokenizedText};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shared::api::TokenSimilarities;
@@ -12,7 +12,7 @@ use shared::api::TokenSimilarities;
 use crate::error::Error;
 use crate::models::NeuralRanker;
 use crate::models::architecture::{
-    EncodedInput, JointInputModel, ScoringModel, SeparateInputEncoder,
+    EncodedInput, JointInputModel, SeparateInputEncoder, SeparateOrJointInputModel,
 };
 use crate::models::passages::DocumentPassages;
 
@@ -81,7 +81,7 @@ impl QueryDocumentPairsWithTexts<'_> {
 
 /// The score of one pair, with details.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct DetailedScore {
+pub(crate) struct PairScoreWithMatches {
     /// Index of the pair.
     pub pair: u32,
     /// Finite, higher is better.
@@ -122,13 +122,13 @@ impl NeuralRanker {
         &self,
         query: &str,
         texts: &[String],
-    ) -> Result<Vec<DetailedScore>, Error> {
+    ) -> Result<Vec<PairScoreWithMatches>, Error> {
         let texts: Vec<(u32, &str)> = (0..).zip(texts.iter().map(String::as_str)).collect();
         let pairs: Vec<(u32, u32)> = texts.iter().map(|&(place, _)| (0, place)).collect();
-        let prepared = self.encode_queries(&[query.to_owned()], &pairs, TOKEN_BUDGET)?;
-        self.score_tokenized_batch_in_detail(
+        let prepared = self.encode_queries_of_pairs(&[query.to_owned()], &pairs, TOKEN_BUDGET)?;
+        self.score_batch_with_optional_matches(
             &prepared,
-            &self.tokenize_batch(&texts)?,
+            &self.tokenize_document_batch(&texts)?,
             ScoreDetailLevel::Matches,
         )
     }
@@ -162,7 +162,7 @@ impl NeuralRanker {
         let cut = match side {
             QueryOrDocumentRole::Query => {
                 let cut = self.tokenize_texts(side, &written)?.into_iter();
-                cut.map(TokenizedDocument::of).collect()
+                cut.map(TokenizedDocumentPassages::of).collect()
             }
             QueryOrDocumentRole::Document => self.split_and_tokenize_documents(&written)?,
         };
@@ -190,13 +190,15 @@ impl NeuralRanker {
     ) -> usize {
         let n_tokens: usize = passages.iter().map(|it| it.ids.len()).sum();
         match &*self.reader {
-            ScoringModel::Independent(_) => n_tokens,
-            ScoringModel::Joint(_) => (n_tokens + ASSUMED_QUERY_TOKENS * passages.len()) * n_pairs,
+            SeparateOrJointInputModel::Independent(_) => n_tokens,
+            SeparateOrJointInputModel::Joint(_) => {
+                (n_tokens + ASSUMED_QUERY_TOKENS * passages.len()) * n_pairs
+            }
         }
     }
 
     /// Encodes the queries that `pairs` need.
-    pub(crate) fn encode_queries(
+    pub(crate) fn encode_queries_of_pairs(
         &self,
         queries: &[String],
         pairs: &[(u32, u32)],
@@ -211,8 +213,10 @@ impl NeuralRanker {
                 .collect();
             let tokens = self.tokenize_texts(QueryOrDocumentRole::Query, &written)?;
             let made: Vec<Query> = match &*self.reader {
-                ScoringModel::Joint(_) => tokens.into_iter().map(Query::Tokens).collect(),
-                ScoringModel::Independent(model) => {
+                SeparateOrJointInputModel::Joint(_) => {
+                    tokens.into_iter().map(Query::Tokens).collect()
+                }
+                SeparateOrJointInputModel::Independent(model) => {
                     let read: Vec<&TokenizedText> = tokens.iter().collect();
                     let vectors = self.encode(model, QueryOrDocumentRole::Query, &read)?;
                     let each = vectors.into_iter().zip(&tokens);
@@ -237,17 +241,17 @@ impl NeuralRanker {
     }
 
     /// Scores all pairs of the documents of one batch.
-    pub(crate) fn score_batch<T: AsRef<str>>(
+    pub(crate) fn score_batch_for_queries<T: AsRef<str>>(
         &self,
         prepared: &EncodedQueries,
         texts: &[(u32, T)],
     ) -> Result<Vec<PairScore>, Error> {
-        self.score_tokenized_batch(prepared, &self.tokenize_batch(texts)?)
+        self.score_tokenized_batch(prepared, &self.tokenize_document_batch(texts)?)
     }
 
     /// Tokenizes the documents of a batch. This needs no device, so it can run while the previous
     /// batch is scored.
-    pub(crate) fn tokenize_batch<T: AsRef<str>>(
+    pub(crate) fn tokenize_document_batch<T: AsRef<str>>(
         &self,
         texts: &[(u32, T)],
     ) -> Result<TokenizedDocumentBatch, Error> {
@@ -266,7 +270,7 @@ impl NeuralRanker {
     ) -> Result<Vec<PairScore>, Error> {
         let TokenizedDocumentBatch { places, cut } = batch;
         match &*self.reader {
-            ScoringModel::Joint(cross) => {
+            SeparateOrJointInputModel::Joint(cross) => {
                 let mut read = Vec::new();
                 let mut scored = Vec::new();
                 for (place, text) in places.iter().zip(cut) {
@@ -293,7 +297,7 @@ impl NeuralRanker {
                 });
                 Ok(each.collect())
             }
-            ScoringModel::Independent(model) => {
+            SeparateOrJointInputModel::Independent(model) => {
                 let encoded =
                     self.encode(model, QueryOrDocumentRole::Document, &batch.passages())?;
                 Ok(self.score_encoded_passages(prepared, batch, &encoded))
@@ -302,20 +306,20 @@ impl NeuralRanker {
     }
 
     /// Scores all pairs of the documents of a tokenized batch, with the requested details.
-    pub(super) fn score_tokenized_batch_in_detail(
+    pub(super) fn score_batch_with_optional_matches(
         &self,
         prepared: &EncodedQueries,
         batch: &TokenizedDocumentBatch,
         detail: ScoreDetailLevel,
-    ) -> Result<Vec<DetailedScore>, Error> {
-        let of_pair = |scored: PairScore, matches| DetailedScore {
+    ) -> Result<Vec<PairScoreWithMatches>, Error> {
+        let of_pair = |scored: PairScore, matches| PairScoreWithMatches {
             pair: scored.pair,
             score: scored.score,
             truncated: scored.truncated,
             matches,
         };
         match (&*self.reader, detail) {
-            (ScoringModel::Independent(model), ScoreDetailLevel::Matches) => {
+            (SeparateOrJointInputModel::Independent(model), ScoreDetailLevel::Matches) => {
                 let encoded =
                     self.encode(model, QueryOrDocumentRole::Document, &batch.passages())?;
                 let scored = self.compare(prepared, batch, &encoded, |scored, compared| {
@@ -326,7 +330,10 @@ impl NeuralRanker {
                 });
                 Ok(scored)
             }
-            (ScoringModel::Independent(_) | ScoringModel::Joint(_), _) => {
+            (
+                SeparateOrJointInputModel::Independent(_) | SeparateOrJointInputModel::Joint(_),
+                _,
+            ) => {
                 let scored = self.score_tokenized_batch(prepared, batch)?.into_iter();
                 Ok(scored.map(|it| of_pair(it, None)).collect())
             }
@@ -352,7 +359,7 @@ impl NeuralRanker {
         encoded: &[EncodedInput],
         make: impl Fn(PairScore, ScoredPassages<'_>) -> T + Sync,
     ) -> Vec<T> {
-        let ScoringModel::Independent(model) = &*self.reader else {
+        let SeparateOrJointInputModel::Independent(model) = &*self.reader else {
             unreachable!("only what reads texts by themselves encodes them");
         };
         let mut rest = encoded;
@@ -368,7 +375,7 @@ impl NeuralRanker {
                 else {
                     unreachable!("every query of a pair was encoded");
                 };
-                let scores = own[at].iter().map(|it| model.score(query, it));
+                let scores = own[at].iter().map(|it| model.score_encoded_pair(query, it));
                 let scores: Vec<f64> = scores.collect();
                 let scored = PairScore {
                     pair,
@@ -395,15 +402,16 @@ impl NeuralRanker {
     fn score_together(
         &self,
         cross: &JointInputModel,
-        pairs: &[TokenizedPair],
+        pairs: &[QueryDocumentTokenSequence],
     ) -> Result<Vec<f64>, Error> {
         let lengths: Vec<usize> = pairs.iter().map(|it| it.ids.len()).collect();
         let mut scores = vec![0.0; pairs.len()];
         for batch in neural::batch_texts_by_length(&lengths, TOKEN_BUDGET as usize) {
-            let read: Vec<&TokenizedPair> = batch.iter().map(|&it| &pairs[it]).collect();
+            let read: Vec<&QueryDocumentTokenSequence> =
+                batch.iter().map(|&it| &pairs[it]).collect();
             let scored = self
                 .monitor
-                .run_forward_passes(&read, &|it| it.ids.len(), &|it| cross.score(it))
+                .run_forward_passes(&read, &|it| it.ids.len(), &|it| cross.score_pairs(it))
                 .map_err(Error::model_error_converter(&self.about.spec))?;
             for (place, score) in batch.into_iter().zip(scored) {
                 scores[place] = score;
@@ -420,8 +428,12 @@ impl NeuralRanker {
         let cut = texts
             .par_iter()
             .map(|it| match &*self.reader {
-                ScoringModel::Independent(model) => model.tokenize(side, it),
-                ScoringModel::Joint(cross) => cross.tokenize(side, it),
+                SeparateOrJointInputModel::Independent(model) => {
+                    model.tokenize_query_or_document(side, it)
+                }
+                SeparateOrJointInputModel::Joint(cross) => {
+                    cross.tokenize_query_or_document(side, it)
+                }
             })
             .collect::<Result<_, _>>();
         cut.map_err(Error::model_error_converter(&self.about.spec))
@@ -447,7 +459,7 @@ impl NeuralRanker {
     pub(super) fn split_and_tokenize_documents(
         &self,
         texts: &[&str],
-    ) -> Result<Vec<TokenizedDocument>, Error> {
+    ) -> Result<Vec<TokenizedDocumentPassages>, Error> {
         let read: Vec<DocumentPassages<'_>> = texts
             .iter()
             .map(|it| self.passages.split_document(it))
@@ -459,7 +471,7 @@ impl NeuralRanker {
         let each = read.iter().map(|it| {
             let passages: Vec<TokenizedText> = tokens.by_ref().take(it.passages.len()).collect();
             let truncated = it.truncated || passages.iter().any(|it| it.truncated);
-            TokenizedDocument {
+            TokenizedDocumentPassages {
                 passages,
                 truncated,
             }
@@ -516,7 +528,7 @@ pub(crate) struct TokenizedDocumentBatch {
     /// The indices of the documents.
     places: Vec<u32>,
     /// The tokenized documents, in the same order.
-    cut: Vec<TokenizedDocument>,
+    cut: Vec<TokenizedDocumentPassages>,
 }
 
 impl TokenizedDocumentBatch {
@@ -527,17 +539,17 @@ impl TokenizedDocumentBatch {
 }
 
 /// The tokenized passages of a document.
-pub(super) struct TokenizedDocument {
+pub(super) struct TokenizedDocumentPassages {
     /// The tokenized passages, at least one.
     pub(super) passages: Vec<TokenizedText>,
     /// Whether part of the document is in no passage or was truncated.
     truncated: bool,
 }
 
-impl TokenizedDocument {
+impl TokenizedDocumentPassages {
     /// Returns a document with one passage.
-    fn of(tokens: TokenizedText) -> TokenizedDocument {
-        TokenizedDocument {
+    fn of(tokens: TokenizedText) -> TokenizedDocumentPassages {
+        TokenizedDocumentPassages {
             truncated: tokens.truncated,
             passages: vec![tokens],
         }

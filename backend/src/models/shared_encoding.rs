@@ -1,7 +1,7 @@
 //! Scores all pairs with one ranker, or with several that encode texts in the same way and share
 //! the forward passes.
 
-use neural::{EmbeddingModel, EncodedText, TokenizedText};
+use neural::{SingleOrMultiVectorEncoding, SingleOrMultiVectorRanker, TokenizedText};
 
 use crate::error::Error;
 use crate::models::architecture::EncodedInput;
@@ -21,7 +21,7 @@ impl NeuralRanker {
         done: impl FnMut(usize),
     ) -> Result<Vec<PairScore>, Error> {
         let draft = std::slice::from_mut(draft);
-        let mut each = score_with_shared_encodings(&[self], listed, draft, done)?;
+        let mut each = score_with_rankers_sharing_encodings(&[self], listed, draft, done)?;
         Ok(each.pop().unwrap_or_default())
     }
 }
@@ -42,7 +42,7 @@ type Scored = Vec<(usize, Vec<PairScore>)>;
 /// bits as those of each ranker alone. `done` is called with the number of pairs that all rankers
 /// have scored. While a batch is scored, the next one is tokenized and the previous one is stored,
 /// so three batches are in memory.
-pub(crate) fn score_with_shared_encodings(
+pub(crate) fn score_with_rankers_sharing_encodings(
     rankers: &[&NeuralRanker],
     listed: &QueryDocumentPairsWithTexts<'_>,
     drafts: &mut [PartialScores],
@@ -58,7 +58,7 @@ pub(crate) fn score_with_shared_encodings(
     };
     let prepared = rankers
         .iter()
-        .map(|it| it.encode_queries(queries, pairs, TOKEN_BUDGET));
+        .map(|it| it.encode_queries_of_pairs(queries, pairs, TOKEN_BUDGET));
     let prepared: Vec<EncodedQueries> = prepared.collect::<Result<_, Error>>()?;
     let mut scores: Vec<Vec<PairScore>> = vec![Vec::with_capacity(pairs.len()); rankers.len()];
     let mut missing = Vec::new();
@@ -97,7 +97,7 @@ pub(crate) fn score_with_shared_encodings(
         };
         let text = |place: u32| (place, texts[place as usize].as_str());
         let batch: Vec<(u32, &str)> = batch.into_iter().map(text).collect();
-        Ok::<_, Error>(Some((number, who, first.tokenize_batch(&batch)?)))
+        Ok::<_, Error>(Some((number, who, first.tokenize_document_batch(&batch)?)))
     };
     let mut ahead = cut_next()?;
     let mut behind: Option<(u32, Scored)> = None;
@@ -158,14 +158,15 @@ fn score_batch(
             return scored.collect();
         }
     };
-    let models: Vec<&EmbeddingModel> = models;
+    let models: Vec<&SingleOrMultiVectorRanker> = models;
     let encode = |tokens: &[&TokenizedText]| {
         let each = models[0].encode_for_models(&models, tokens)?;
         let mut each: Vec<_> = each.into_iter().map(Vec::into_iter).collect();
         let of_text = |_| each.iter_mut().filter_map(Iterator::next).collect();
         Ok((0..tokens.len()).map(of_text).collect())
     };
-    let encoded: Vec<Vec<EncodedText>> = first.run_in_token_batches(&batch.passages(), encode)?;
+    let encoded: Vec<Vec<SingleOrMultiVectorEncoding>> =
+        first.run_in_token_batches(&batch.passages(), encode)?;
     let mut by_model: Vec<Vec<EncodedInput>> = models.iter().map(|_| Vec::new()).collect();
     for of_text in encoded {
         for (vectors, of_model) in of_text.into_iter().zip(&mut by_model) {

@@ -1,13 +1,13 @@
 //! Parses model specs: the name, the use, and how long documents are read.
 
-use neural::{EmbeddingComparison, RankerArchitecture};
+use neural::{EmbeddingRankerKind, RankerArchitecture};
 
-use crate::models::passages::PassageStrategy;
+use crate::models::passages::LongDocumentStrategy;
 
 /// How a model is used as a ranker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NeuralRankerKind {
-    Dense(EmbeddingComparison),
+    Dense(EmbeddingRankerKind),
     Splade,
     CrossEncoder,
     Colbert,
@@ -17,8 +17,8 @@ pub(super) enum NeuralRankerKind {
 
 impl NeuralRankerKind {
     pub(super) const ALL: [NeuralRankerKind; 7] = [
-        NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder),
-        NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction),
+        NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder),
+        NeuralRankerKind::Dense(EmbeddingRankerKind::LateInteraction),
         NeuralRankerKind::Splade,
         NeuralRankerKind::CrossEncoder,
         NeuralRankerKind::Colbert,
@@ -28,20 +28,20 @@ impl NeuralRankerKind {
 
     /// The uses of every encoder.
     pub(super) const ENCODER: &'static [NeuralRankerKind] = &[
-        NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder),
-        NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction),
+        NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder),
+        NeuralRankerKind::Dense(EmbeddingRankerKind::LateInteraction),
     ];
 
-    /// Returns the use that `ranker.toml` declares.
+    /// Returns the kinds of rankers that an architecture in `ranker.toml` allows.
     pub(super) fn kinds_of_architecture(
         architecture: RankerArchitecture,
     ) -> &'static [NeuralRankerKind] {
         match architecture {
             RankerArchitecture::BiEncoder => {
-                &[NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder)]
+                &[NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder)]
             }
             RankerArchitecture::LateInteraction => &[NeuralRankerKind::Dense(
-                EmbeddingComparison::LateInteraction,
+                EmbeddingRankerKind::LateInteraction,
             )],
             RankerArchitecture::Splade => &[NeuralRankerKind::Splade],
             RankerArchitecture::CrossEncoder => &[NeuralRankerKind::CrossEncoder],
@@ -53,8 +53,8 @@ impl NeuralRankerKind {
 
     pub(super) fn spec_suffix(self) -> &'static str {
         match self {
-            NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder) => ":bi",
-            NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction) => ":late",
+            NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder) => ":bi",
+            NeuralRankerKind::Dense(EmbeddingRankerKind::LateInteraction) => ":late",
             NeuralRankerKind::Splade => ":splade",
             NeuralRankerKind::CrossEncoder => ":cross",
             NeuralRankerKind::Colbert => ":colbert",
@@ -68,12 +68,12 @@ impl NeuralRankerKind {
 pub(super) struct ParsedModelSpec<'a> {
     pub(super) name: &'a str,
     pub(super) model_use: Option<NeuralRankerKind>,
-    pub(super) passages: PassageStrategy,
+    pub(super) passages: LongDocumentStrategy,
 }
 
 impl ParsedModelSpec<'_> {
     pub(super) fn parse(spec: &str) -> ParsedModelSpec<'_> {
-        let (spec, reading) = PassageStrategy::split_off_suffix(spec);
+        let (spec, reading) = LongDocumentStrategy::split_off_suffix(spec);
         let ended = NeuralRankerKind::ALL.into_iter().find_map(|it| {
             let name = spec.strip_suffix(it.spec_suffix())?;
             Some((name, it))
@@ -90,7 +90,7 @@ impl ParsedModelSpec<'_> {
 pub(super) fn format_model_spec(
     name: &str,
     used: NeuralRankerKind,
-    reading: PassageStrategy,
+    reading: LongDocumentStrategy,
 ) -> String {
     format!("{name}{}{reading}", used.spec_suffix())
 }

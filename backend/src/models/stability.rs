@@ -3,7 +3,7 @@
 
 use neural::{Device, DeviceAndPrecision, FloatPrecision};
 use shared::score::rescoring::{
-    RescoredPairs, RescoringCondition, RescoringRecord, ScoringEnvironment,
+    RescoredPairs, RescoringCondition, ScoreStabilityRecord, ScoringEnvironment,
 };
 
 use crate::error::Error;
@@ -34,12 +34,12 @@ fn elsewhere(run: DeviceAndPrecision) -> Vec<(RescoringCondition, DeviceAndPreci
 impl NeuralRanker {
     /// Scores the pairs `sample` (indices into the pairs of a run) again under every condition that
     /// is available here. Returns `None` if `go_on` returns false in between.
-    pub(crate) fn check_score_stability(
+    pub(crate) fn rescore_sample_under_conditions(
         &self,
         run: &QueryDocumentPairsWithTexts<'_>,
         sample: &[u32],
         go_on: &dyn Fn() -> bool,
-    ) -> Result<Option<RescoringRecord>, Error> {
+    ) -> Result<Option<ScoreStabilityRecord>, Error> {
         let pairs: Vec<(u32, u32)> = sample.iter().map(|&it| run.pairs[it as usize]).collect();
         let listed = &QueryDocumentPairsWithTexts {
             pairs: &pairs,
@@ -75,7 +75,7 @@ impl NeuralRanker {
                 ),
             }
         }
-        Ok(Some(RescoringRecord {
+        Ok(Some(ScoreStabilityRecord {
             environment: ScoringEnvironment {
                 activation: self.feed_forward_activation(),
                 ..ScoringEnvironment::with_unknown_activation(
@@ -101,7 +101,7 @@ impl NeuralRanker {
                 reason: "has other weights by now".to_owned(),
             });
         }
-        let other = other.with_passage_strategy(self.passages);
+        let other = other.with_long_document_strategy(self.passages);
         let scored = other.score_pairs(listed, &mut PartialScores::empty_without_file(), |_| {})?;
         Ok(scored.iter().map(|it| it.score).collect())
     }
@@ -117,8 +117,8 @@ impl NeuralRanker {
             }
             let (query, text) = (query as usize, text as usize);
             let (query, text) = (&listed.queries[query..=query], &listed.documents[text]);
-            let prepared = self.encode_queries(query, &[(0, 0)], TOKEN_BUDGET)?;
-            let scored = self.score_batch(&prepared, &[(0, text)])?;
+            let prepared = self.encode_queries_of_pairs(query, &[(0, 0)], TOKEN_BUDGET)?;
+            let scored = self.score_batch_for_queries(&prepared, &[(0, text)])?;
             Ok(Some(scored[0].score))
         };
         listed.pairs.iter().map(alone).collect()
@@ -131,7 +131,7 @@ impl NeuralRanker {
             pairs,
         } = *listed;
         let budget = TOKEN_BUDGET / 2;
-        let prepared = self.encode_queries(queries, pairs, budget)?;
+        let prepared = self.encode_queries_of_pairs(queries, pairs, budget)?;
         let mut scored: Vec<PairScore> = Vec::with_capacity(pairs.len());
         for batch in self
             .plan_scoring_batches(texts, pairs, budget)?
@@ -142,7 +142,7 @@ impl NeuralRanker {
             let batch: Vec<(u32, &str)> = turned
                 .map(|&it| (it, texts[it as usize].as_str()))
                 .collect();
-            scored.extend(self.score_batch(&prepared, &batch)?);
+            scored.extend(self.score_batch_for_queries(&prepared, &batch)?);
         }
         scored.sort_unstable_by_key(|it| it.pair);
         Ok(scored.iter().map(|it| it.score).collect())

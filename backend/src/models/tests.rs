@@ -13,7 +13,7 @@ pub(crate) const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/te
 
 /// Returns a registry with only the smallest model.
 pub(crate) fn tiny() -> ModelRegistry {
-    ModelRegistry::new(&[TINY.to_owned()], Device::Cpu).unwrap()
+    ModelRegistry::with_models_or_default(&[TINY.to_owned()], Device::Cpu).unwrap()
 }
 
 /// Creates a folder with some files of the smallest model.
@@ -57,7 +57,7 @@ fn a_spec_names_its_model_by_a_folder_too() {
     };
     let models = register(&[folder.display().to_string()]).unwrap();
     assert_eq!(models.ranker_specs(), ["tiny:bi", "tiny:late"]);
-    assert_eq!(models.add_default_kind_to_spec(&spec), "tiny:bi");
+    assert_eq!(models.add_default_use_suffix(&spec), "tiny:bi");
     let (by_folder, by_name) = (
         models.get_or_load_ranker(&spec).unwrap(),
         models.get_or_load_ranker("tiny:bi").unwrap(),
@@ -79,7 +79,7 @@ fn what_is_not_there_is_named_with_what_is() {
         error,
         "there is no model named `minilm` among `tiny:bi`, `tiny:late`"
     );
-    let error = ModelRegistry::new(&["no such folder".to_owned()], Device::Cpu)
+    let error = ModelRegistry::with_models_or_default(&["no such folder".to_owned()], Device::Cpu)
         .err()
         .unwrap();
     assert!(
@@ -94,7 +94,9 @@ fn what_is_not_there_is_named_with_what_is() {
 fn a_folder_without_weights_or_with_wrong_ones_says_so() {
     let (_home, folder) = copy_tiny("half", &["config.json", "tokenizer.json"]);
     let load = || {
-        let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+        let models =
+            ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
+                .unwrap();
         models
             .get_or_load_ranker("half:bi")
             .err()
@@ -169,7 +171,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let alone = ["tiny:bi", "tiny:late"].map(|spec| {
         let ranker = tiny().get_or_load_ranker(spec).unwrap();
         let scores = ranker.score_pairs(&listed, &mut PartialScores::empty_without_file(), |_| {});
-        (scores.unwrap(), ranker.inference_counts())
+        (scores.unwrap(), ranker.sequence_and_token_counts())
     });
     let models = tiny();
     let rankers =
@@ -183,12 +185,14 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
         PartialScores::load_and_lock(folder.path(), &listed.hash_with_ranker(it)).unwrap()
     };
     let mut drafts = [open(bi), open(late)];
-    let scores = score_with_shared_encodings(&[bi, late], &listed, &mut drafts, |_| {}).unwrap();
+    let scores =
+        score_with_rankers_sharing_encodings(&[bi, late], &listed, &mut drafts, |_| {}).unwrap();
     assert_eq!(scores[0], alone[0].0);
     assert_eq!(scores[1], alone[1].0);
     // Each ranker has encoded the queries itself.
     let n_texts = 299;
-    let n_reads = bi.inference_counts().sequences + late.inference_counts().sequences;
+    let n_reads =
+        bi.sequence_and_token_counts().sequences + late.sequence_and_token_counts().sequences;
     assert_eq!(alone[0].1.sequences, n_texts + 2);
     assert_eq!(n_reads, n_texts + 2 * 2);
 
@@ -199,13 +203,19 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let behind =
         || PartialScores::load_and_lock(behind.path(), &listed.hash_with_ranker(late)).unwrap();
     behind().append_batch(0, &first).unwrap();
-    let before = late.inference_counts();
-    let again =
-        score_with_shared_encodings(&[bi, late], &listed, &mut [open(bi), behind()], |_| {});
+    let before = late.sequence_and_token_counts();
+    let again = score_with_rankers_sharing_encodings(
+        &[bi, late],
+        &listed,
+        &mut [open(bi), behind()],
+        |_| {},
+    );
     assert_eq!(again.unwrap(), scores);
     let n_missing = n_texts - first.len() as u64;
     assert_eq!(
-        late.inference_counts().minus_earlier(before).sequences,
+        late.sequence_and_token_counts()
+            .minus_earlier(before)
+            .sequences,
         n_missing + 2
     );
 }
@@ -226,7 +236,8 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
 
 #[test]
 fn a_folder_with_a_head_for_masked_tokens_weighs_the_vocabulary_too() {
-    let models = ModelRegistry::new(&[fixture("splade-tiny")], Device::Cpu).unwrap();
+    let models =
+        ModelRegistry::with_models_or_default(&[fixture("splade-tiny")], Device::Cpu).unwrap();
     let specs = ["splade-tiny:bi", "splade-tiny:late", "splade-tiny:splade"];
     assert_eq!(models.ranker_specs(), specs);
     let ranker = models.get_or_load_ranker(specs[2]).unwrap();
@@ -243,7 +254,7 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
         ("epic-tiny", ":epic"),
         ("dense-tiny", ":bi"),
     ] {
-        let models = ModelRegistry::new(&[fixture(name)], Device::Cpu).unwrap();
+        let models = ModelRegistry::with_models_or_default(&[fixture(name)], Device::Cpu).unwrap();
         assert_eq!(models.ranker_specs()[0], format!("{name}{used}"));
         assert_eq!(models.ranker_specs().len() == 1, used != ":bi");
         let ranker = models.get_or_load_ranker(name).unwrap();
@@ -270,7 +281,9 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
 #[test]
 fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
     let (_home, folder) = copy_tiny("said", &FILES);
-    let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+    let models =
+        ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
+            .unwrap();
     for (ranker, specs) in [
         ("", &["said:bi", "said:late"][..]),
         ("architecture = \"late-interaction\"", &["said:late"]),
@@ -287,7 +300,9 @@ fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
     fs::write(folder.join(RANKER), "architecture = \"late\"").unwrap();
     assert_eq!(models.ranker_specs(), ["said:bi", "said:late"]);
     // The same error for every spec, since it has to be fixed first.
-    let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+    let models =
+        ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
+            .unwrap();
     for wanted in ["said", "said:late", "said:colbert", "said:monot5"] {
         let refused = models.get_or_load_ranker(wanted).err().unwrap().to_string();
         assert!(refused.contains("unknown variant `late`"), "{refused}");
@@ -310,13 +325,16 @@ fn a_use_that_a_model_does_not_have_is_refused_and_not_noted() {
         assert!(models.load_and_report_status(wanted).is_err());
     }
     assert!(models.failed.lock().unwrap().is_empty() && models.loaded_rankers().is_empty());
-    let cross = ModelRegistry::new(&[fixture("cross-tiny")], Device::Cpu).unwrap();
+    let cross =
+        ModelRegistry::with_models_or_default(&[fixture("cross-tiny")], Device::Cpu).unwrap();
     assert!(cross.get_or_load_ranker("cross-tiny:bi").is_err());
     // A model with an invalid configuration could have any use, so the error of the configuration
     // is reported.
     let (_home, folder) = copy_tiny("other", &FILES);
     fs::write(folder.join(CONFIG), r#"{"model_type": "gpt2"}"#).unwrap();
-    let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+    let models =
+        ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
+            .unwrap();
     let error = models
         .get_or_load_ranker("other:cross")
         .err()
@@ -332,7 +350,9 @@ fn a_module_outside_its_folder_is_not_read() {
     for path in ["../tiny", "/etc", "", "2_Dense"] {
         let modules = serde_json::json!([{"type": "models.Dense", "path": path}]);
         fs::write(folder.join(MODULES), modules.to_string()).unwrap();
-        let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+        let models =
+            ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
+                .unwrap();
         let refused = models
             .get_or_load_ranker("modules:bi")
             .err()
@@ -347,7 +367,9 @@ fn a_module_outside_its_folder_is_not_read() {
     fs::create_dir(folder.join("2_Dense")).unwrap();
     fs::write(folder.join("2_Dense/config.json"), "{}").unwrap();
     fs::write(folder.join("2_Dense/pytorch_model.bin"), "pickled").unwrap();
-    let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+    let models =
+        ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
+            .unwrap();
     let refused = models
         .get_or_load_ranker("modules:bi")
         .err()
@@ -363,9 +385,9 @@ pub(crate) fn fixture(name: &str) -> String {
 
 /// Returns the only ranker of a folder, with its registry.
 fn only_ranker(folder: &str, spec: &str) -> (ModelRegistry, Arc<NeuralRanker>) {
-    let models = ModelRegistry::new(&[fixture(folder)], Device::Cpu).unwrap();
+    let models = ModelRegistry::with_models_or_default(&[fixture(folder)], Device::Cpu).unwrap();
     assert_eq!(models.ranker_specs(), [spec]);
-    assert_eq!(models.add_default_kind_to_spec(folder), spec);
+    assert_eq!(models.add_default_use_suffix(folder), spec);
     let ranker = models.get_or_load_ranker(folder).unwrap();
     (models, ranker)
 }
@@ -387,7 +409,7 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
         .unwrap()
         .to_string();
     assert_eq!(error, "there is no model named `t5:bi` among `t5:monot5`");
-    let error = ModelRegistry::new(&[fixture("t5")], Device::Cuda(0)).unwrap();
+    let error = ModelRegistry::with_models_or_default(&[fixture("t5")], Device::Cuda(0)).unwrap();
     let error = error.get_or_load_ranker("t5").err().unwrap().to_string();
     assert!(error.contains("on the CPU only"), "{error}");
 }
@@ -503,13 +525,19 @@ fn however_texts_are_read_the_weights_are_in_memory_once() {
     }
     assert_eq!(models.loaded_rankers().len(), 1);
     // What a ranker with passages reads counts for the shared weights.
-    let (before, text) = (whole.inference_counts(), ["a river".to_owned()]);
+    let (before, text) = (whole.sequence_and_token_counts(), ["a river".to_owned()]);
     models
         .get_or_load_ranker("tiny:bi+maxp")
         .unwrap()
         .score_documents_in_detail("a", &text)
         .unwrap();
-    assert_eq!(whole.inference_counts().minus_earlier(before).sequences, 2);
+    assert_eq!(
+        whole
+            .sequence_and_token_counts()
+            .minus_earlier(before)
+            .sequences,
+        2
+    );
     let error = models
         .get_or_load_ranker("tiny:bi+maxp=10001/3")
         .err()

@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 
 use clap::Parser as _;
 use neural::{
-    Device, EmbeddingComparison, EmbeddingModel, ModelFiles, QueryOrDocumentRole, RankerConfig,
+    Device, EmbeddingRankerKind, ModelFileContents, NeuralRankerConfig, QueryOrDocumentRole,
+    SingleOrMultiVectorRanker,
 };
-use shared::annotation::AnnotationTask;
+use shared::annotation::AnnotationTaskDefinition;
 use shared::collection::document_pairs::{self, layouts};
 use shared::collection::{Collection, beir, trec, tsv, wikipassageqa};
 use shared::effectiveness::EffectivenessMeasure;
@@ -17,7 +18,7 @@ use shared::error::{Error, FileReadReport};
 use shared::probe::manipulation::ManipulationWordLists;
 use shared::probe::{CandidatePoolSpec, Probe};
 use shared::study::build::{self, StudyInputs};
-use shared::study::preparation::{InputFileContents, run_synchronously};
+use shared::study::preparation::{ParsedInputFiles, run_never_waiting_future};
 use shared::study::{Study, StudyDefinition};
 use shared::text::{Analyzer, Tokenizer, WordpieceVocabulary, linguistics};
 
@@ -49,7 +50,7 @@ pub(super) const PARSERS: &[Parser] = &[
         rows(tsv::read_msmarco_documents("a", it, &mut |_| ()))
     }),
     of("plain-lines", &["river bank\n\nmud\n"], |it| {
-        rows(tsv::read_plain_text_passages("a", it, &mut |_| ()))
+        rows(tsv::read_one_passage_per_line("a", it, &mut |_| ()))
     }),
     of("splits", &["q1\ttrain\nq2\ttest\n"], |it| {
         rows(tsv::read_query_splits("a", it, &mut |_| ()))
@@ -205,7 +206,7 @@ pub(super) const PARSERS: &[Parser] = &[
         |it| Cli::try_parse_from(format!("axioscope {}", text(it)).split(' ')).is_ok(),
     ),
     of("review-task", &[TASK], |it| {
-        serde_json::from_slice::<AnnotationTask>(it)
+        serde_json::from_slice::<AnnotationTaskDefinition>(it)
             .is_ok_and(|it| it.normalize_and_validate().is_ok())
     }),
     seeded(
@@ -256,7 +257,7 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "ranker-toml",
         &["architecture = \"bi-encoder\"\nmax_query_tokens = 32\n"],
-        |it| RankerConfig::parse(it).is_ok(),
+        |it| NeuralRankerConfig::parse(it).is_ok(),
     ),
     of(
         "service-answer",
@@ -342,11 +343,11 @@ static SMALL: LazyLock<Study> = LazyLock::new(|| {
     let inputs = StudyInputs {
         definition: StudyDefinition::from_toml("study.toml", STUDY).unwrap(),
         collection,
-        files: InputFileContents::default(),
+        files: ParsedInputFiles::default(),
         rankers: vec!["bm25".parse().unwrap()],
         created: "2026-11-20".to_owned(),
     };
-    run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap()
+    run_never_waiting_future(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap()
 });
 
 /// The same study, stored in a data folder.
@@ -358,11 +359,11 @@ static STORED: LazyLock<(tempfile::TempDir, DataFolder)> = LazyLock::new(|| {
 });
 
 /// The files of the smallest model.
-static MODEL: LazyLock<ModelFiles> = LazyLock::new(|| ModelFiles {
+static MODEL: LazyLock<ModelFileContents> = LazyLock::new(|| ModelFileContents {
     config: model("config.json").remove(0),
     tokenizer: model("tokenizer.json").remove(0),
     weights: model("model.safetensors").remove(0),
-    ..ModelFiles::default()
+    ..ModelFileContents::default()
 });
 
 /// Returns whether a reader accepted every row.
@@ -413,7 +414,7 @@ fn analyzes(input: &[u8]) -> bool {
         };
         analyzer.terms_with_positions(&text);
     }
-    linguistics::analyze_linguistically(&text);
+    linguistics::tag_words_and_noun_phrases(&text);
     true
 }
 
@@ -454,7 +455,7 @@ fn loads(start: &str, end: &str, input: &[u8]) -> bool {
             false => fs::copy(from, to).map(drop).unwrap(),
         }
     }
-    files::load_study_files(&folder, "small").is_ok()
+    files::load_and_verify_study(&folder, "small").is_ok()
 }
 
 fn model(file: &str) -> Vec<Vec<u8>> {
@@ -470,9 +471,10 @@ fn loads_model(file: &str, input: &[u8]) -> bool {
         "tokenizer.json" => files.tokenizer = input.to_vec(),
         _ => files.weights = input.to_vec(),
     }
-    let model = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 64, Device::Cpu);
+    let model =
+        SingleOrMultiVectorRanker::load(&files, EmbeddingRankerKind::BiEncoder, 64, Device::Cpu);
     model.is_ok_and(|it| {
-        it.tokenize(QueryOrDocumentRole::Document, "the river's bank")
+        it.tokenize_query_or_document(QueryOrDocumentRole::Document, "the river's bank")
             .is_ok()
     })
 }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use shared::collection::{Collection, Document};
 use shared::error::Error as InputError;
 
-use crate::collection_files::{LoadedCollection, write_beir_files, write_lines};
+use crate::collection_files::{CollectionWithReadReport, write_beir_files, write_lines};
 use crate::error::Error;
 use crate::progress::ProgressBar;
 
@@ -97,7 +97,7 @@ struct Line<'a> {
 /// Writes the new folder: the collection with queries appended to each document, the queries alone
 /// (`expansions.jsonl`) and the settings (`expansion.json`).
 pub(crate) fn write_expanded_collection(
-    mut loaded: LoadedCollection,
+    mut loaded: CollectionWithReadReport,
     wanted: &DocumentExpansionSettings<'_>,
 ) -> Result<DocumentExpansionSummary, Error> {
     let record = ExpansionRecord::of(&loaded.collection, wanted);
@@ -290,7 +290,7 @@ mod tests {
         "/../neural/tests/fixtures/t5-gated"
     );
 
-    fn loaded(folder: &Path) -> LoadedCollection {
+    fn loaded(folder: &Path) -> CollectionWithReadReport {
         collection_files::load_collection_folder(folder, &Default::default()).unwrap()
     }
 

@@ -11,7 +11,7 @@ use shared::collection::{Collection, Run};
 use shared::probe::CandidatePoolSpec;
 use shared::probe::manipulation::ManipulationWordLists;
 use shared::probe::transfer::TransferPairSet;
-use shared::study::preparation::InputFileContents;
+use shared::study::preparation::ParsedInputFiles;
 use shared::study::{ManipulationLookupFiles, StudyDefinition};
 use shared::word_vectors::WordVectors;
 
@@ -25,11 +25,11 @@ pub(crate) fn read_run_and_word_vectors(
     vectors: Option<&str>,
     collection: &Collection,
     folder: &Path,
-) -> Result<InputFileContents, Error> {
+) -> Result<ParsedInputFiles, Error> {
     let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
     let run = match pool {
         CandidatePoolSpec::Run { file, .. } => {
-            let (run, reading) = collection_files::read_run(file, folder)?;
+            let (run, reading) = collection_files::resolve_and_read_run(file, folder)?;
             collection_files::print_reader_warnings(&reading);
             tell_misfit(file, &run, collection);
             Some(run)
@@ -39,21 +39,21 @@ pub(crate) fn read_run_and_word_vectors(
         | CandidatePoolSpec::Judged
         | CandidatePoolSpec::All => None,
     };
-    Ok(InputFileContents {
+    Ok(ParsedInputFiles {
         run,
         vectors: vectors.map(Arc::new),
-        ..InputFileContents::default()
+        ..ParsedInputFiles::default()
     })
 }
 
 /// Same as [`read_run_and_word_vectors`], with the inputs of the behavioral tests of a study.
-pub(super) fn read_study_input_files(
+pub(super) fn read_non_collection_inputs(
     definition: &StudyDefinition,
     collection: &Collection,
     folder: &Path,
-) -> Result<InputFileContents, Error> {
+) -> Result<ParsedInputFiles, Error> {
     let vectors = definition.vectors.as_deref();
-    Ok(InputFileContents {
+    Ok(ParsedInputFiles {
         lookup_tables: tools(&definition.lookups, folder)?,
         transfer_sets: sets(definition, folder)?,
         ..read_run_and_word_vectors(&definition.pool, vectors, collection, folder)?

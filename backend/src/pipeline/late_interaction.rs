@@ -5,13 +5,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use neural::{EncodedText, QueryOrDocumentRole, TokenSpectralRatio, TokenSpectrumAccumulator};
+use neural::{
+    QueryOrDocumentRole, SingleOrMultiVectorEncoding, TokenSpectralRatio, TokenSpectrumAccumulator,
+};
 use rayon::prelude::*;
 use shared::collection::Collection;
 use shared::index::{DocNo, Index};
 use shared::late_interaction::{
-    self, BestTokenMatch, LateInteractionAnalysis, LateInteractionCorpusStatistics,
-    LateInteractionMetadata, QueryMatchStatistics, QueryToken, QueryTokenMatchMatrix,
+    self, BestTokenMatch, DfAndSpectrumLookup, LateInteractionAnalysisMetadata,
+    LateInteractionRankerAnalysis, QueryPoolMatchStatistics, QuerySubwordToken,
+    QueryTokenBestMatches,
 };
 use shared::text::{Analyzer, Stemmer};
 
@@ -35,7 +38,7 @@ pub(crate) struct LateInteractionAnalysisInput<'a> {
     /// The encoder before fine-tuning, to compare spectra.
     pub base_model: Option<&'a NeuralRanker>,
     /// The header of the analysis. Counts and queries are filled in.
-    pub head: LateInteractionMetadata,
+    pub head: LateInteractionAnalysisMetadata,
 }
 
 /// Number of documents that are tokenized at once.
@@ -46,7 +49,7 @@ const TOKENIZATION_CHUNK: usize = 256;
 /// late interaction.
 pub(crate) fn analyze_late_interaction(
     looking: LateInteractionAnalysisInput<'_>,
-) -> Result<LateInteractionAnalysis, Error> {
+) -> Result<LateInteractionRankerAnalysis, Error> {
     let LateInteractionAnalysisInput {
         collection,
         index,
@@ -56,9 +59,9 @@ pub(crate) fn analyze_late_interaction(
         base_model: before,
         mut head,
     } = looking;
-    ranker.ensure_late_interaction()?;
+    ranker.ensure_late_interaction_without_passages()?;
     if let Some(before) = before {
-        before.ensure_late_interaction()?;
+        before.ensure_late_interaction_without_passages()?;
     }
     let pools = compute_candidate_pools(pool, collection, index, folder)?;
     let queries: Vec<String> = collection
@@ -87,11 +90,11 @@ pub(crate) fn analyze_late_interaction(
     };
     let words = super::build_index(collection, &words)?;
     let token_df = token_df(ranker, collection, &wanted)?;
-    let each: Vec<(QueryTokenMatchMatrix, QueryMatchStatistics)> = read
+    let each: Vec<(QueryTokenBestMatches, QueryPoolMatchStatistics)> = read
         .matched
         .into_par_iter()
         .map(|it| {
-            let of = late_interaction::compute_query_match_statistics(&it);
+            let of = late_interaction::compute_query_token_match_statistics(&it);
             (it, of)
         })
         .collect();
@@ -103,7 +106,7 @@ pub(crate) fn analyze_late_interaction(
         terms.first().map_or(0, |it| u64::from(it.df))
     };
     let ratio = |of: &BTreeMap<u32, TokenSpectralRatio>, id: u32| of.get(&id).map(|it| it.ratio);
-    let known = LateInteractionCorpusStatistics {
+    let known = DfAndSpectrumLookup {
         n_docs: collection.docs.len() as u64,
         df: &df,
         token_df: &|id| token_df.get(&id).copied().unwrap_or(0),
@@ -111,12 +114,15 @@ pub(crate) fn analyze_late_interaction(
         spectrum: &|id| (spectra.n_vectors_of_token(id), ratio(&ratios, id)),
         pretrained_spectral_ratio: &|id| ratio(&ratios_before, id),
     };
-    Ok(late_interaction::aggregate_query_match_statistics(
+    Ok(late_interaction::aggregate_into_late_interaction_analysis(
         head, &each, &known,
     ))
 }
 
-fn encode_queries(ranker: &NeuralRanker, queries: &[String]) -> Result<Vec<EncodedText>, Error> {
+fn encode_queries(
+    ranker: &NeuralRanker,
+    queries: &[String],
+) -> Result<Vec<SingleOrMultiVectorEncoding>, Error> {
     let queries: Vec<&str> = queries.iter().map(String::as_str).collect();
     ranker.token_vectors(QueryOrDocumentRole::Query, &queries)
 }
@@ -131,7 +137,7 @@ fn token_df(
     for docs in collection.docs.chunks(TOKENIZATION_CHUNK) {
         let bodies: Vec<String> = docs.iter().map(|it| it.text_with_title()).collect();
         let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
-        for ids in ranker.token_ids(&bodies)? {
+        for ids in ranker.token_ids_without_special(&bodies)? {
             let distinct: BTreeSet<u32> =
                 ids.into_iter().filter(|it| wanted.contains(it)).collect();
             distinct
@@ -176,7 +182,7 @@ impl Texts {
         &self,
         ranker: &NeuralRanker,
         wanted: &BTreeSet<u32>,
-        mut take: impl FnMut(u32, &EncodedText),
+        mut take: impl FnMut(u32, &SingleOrMultiVectorEncoding),
     ) -> Result<TokenSpectrumAccumulator, Error> {
         let mut spectra = TokenSpectrumAccumulator::for_tokens(wanted.iter().copied());
         let bar = ProgressBar::with_unit(&ranker.about.spec, self.bodies.len() as u64, "texts");
@@ -200,13 +206,13 @@ impl Texts {
 
 /// The best matches found so far.
 struct Read {
-    matched: Vec<QueryTokenMatchMatrix>,
+    matched: Vec<QueryTokenBestMatches>,
 }
 
 impl Read {
     fn of(
         queries: &[String],
-        encoded: &[EncodedText],
+        encoded: &[SingleOrMultiVectorEncoding],
         pools: &[Vec<DocNo>],
         ranker: &NeuralRanker,
     ) -> Read {
@@ -214,8 +220,8 @@ impl Read {
         let matched = each.map(|(((query, encoded), pool), number): (_, u32)| {
             let (words, of_token) = words(query, encoded);
             let tokens = encoded.vector_token_ids().zip(of_token);
-            let tokens: Vec<QueryToken> = tokens
-                .map(|(id, word)| QueryToken {
+            let tokens: Vec<QuerySubwordToken> = tokens
+                .map(|(id, word)| QuerySubwordToken {
                     id,
                     token: ranker.id_to_token(id),
                     word_index: word,
@@ -225,7 +231,7 @@ impl Read {
                 cosine: -1.0,
                 token_id: u32::MAX,
             };
-            QueryTokenMatchMatrix {
+            QueryTokenBestMatches {
                 query_no: number,
                 best_matches: vec![none; pool.len() * tokens.len()],
                 words,
@@ -243,7 +249,12 @@ impl Read {
     }
 
     /// Compares a document with the queries whose pools contain it.
-    fn compare(&mut self, queries: &[EncodedText], readers: &[(u32, u32)], text: &EncodedText) {
+    fn compare(
+        &mut self,
+        queries: &[SingleOrMultiVectorEncoding],
+        readers: &[(u32, u32)],
+        text: &SingleOrMultiVectorEncoding,
+    ) {
         let ids: Vec<u32> = text.vector_token_ids().collect();
         let each = readers.par_iter();
         let best: Vec<_> = each
@@ -267,7 +278,7 @@ impl Read {
 
 /// Returns the distinct words of a query in lower case, and for each of its tokens the index of its
 /// word. Adjacent tokens of letters and digits belong to one word.
-fn words(query: &str, encoded: &EncodedText) -> (Vec<String>, Vec<Option<u32>>) {
+fn words(query: &str, encoded: &SingleOrMultiVectorEncoding) -> (Vec<String>, Vec<Option<u32>>) {
     let letters: Vec<char> = query.chars().collect();
     let is_word = |it: &(u32, u32)| {
         let token = letters

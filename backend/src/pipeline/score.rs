@@ -6,11 +6,11 @@ use std::time::Instant;
 use shared::collection::Collection;
 use shared::collection::trec::ImportedScores;
 use shared::index::Index;
-use shared::probe::mining::StudyDocument;
+use shared::probe::mining::OriginalOrDerivedDocument;
 use shared::rank::LexicalRanker;
-use shared::score::{QueryDocumentPairs, RankerInfo, RankerKind, RankerPairScores};
+use shared::score::{QueryDocumentPairs, RankerInfo, RankerKind, RankerQueryDocumentScores};
 use shared::study::build::LexicalPairScorer;
-use shared::study::preparation::run_synchronously;
+use shared::study::preparation::run_never_waiting_future;
 
 use super::ParallelExecutor;
 use crate::collection_files;
@@ -28,7 +28,7 @@ pub(crate) struct PairScoringInput<'a> {
     /// The index of the whole collection.
     pub index: &'a Index,
     /// The documents of the study by number, including derived ones.
-    pub texts: &'a [StudyDocument],
+    pub texts: &'a [OriginalOrDerivedDocument],
     /// The unique pairs to score.
     pub pairs: &'a QueryDocumentPairs,
     /// Indices of the pairs for the score stability check; empty for no check.
@@ -47,7 +47,7 @@ pub(crate) fn score_with_rankers(
     scoring: &PairScoringInput<'_>,
     rankers: &[RankerSpec],
     models: &ModelRegistry,
-    mut take: impl FnMut(RankerPairScores, PartialScores) -> Result<(), Error>,
+    mut take: impl FnMut(RankerQueryDocumentScores, PartialScores) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut taken = vec![false; rankers.len()];
     for (at, ranker) in rankers.iter().enumerate() {
@@ -55,7 +55,7 @@ pub(crate) fn score_with_rankers(
             continue;
         }
         let RankerSpec::Model(spec) = ranker else {
-            let (scores, draft) = score_with_ranker(scoring, ranker, models)?;
+            let (scores, draft) = score_all_pairs_with_ranker(scoring, ranker, models)?;
             take(scores, draft)?;
             continue;
         };
@@ -71,7 +71,7 @@ pub(crate) fn score_with_rankers(
             }
         }
         let together: Vec<&models::NeuralRanker> = alike.iter().map(|it| &**it).collect();
-        for (scores, draft) in score_with_models_together(scoring, &together)? {
+        for (scores, draft) in score_with_models_sharing_encodings(scoring, &together)? {
             take(scores, draft)?;
         }
     }
@@ -80,11 +80,11 @@ pub(crate) fn score_with_rankers(
 
 /// Scores all pairs with a ranker. The caller should discard the partial scores after it has stored
 /// the result.
-pub(crate) fn score_with_ranker(
+pub(crate) fn score_all_pairs_with_ranker(
     scoring: &PairScoringInput<'_>,
     ranker: &RankerSpec,
     models: &ModelRegistry,
-) -> Result<(RankerPairScores, PartialScores), Error> {
+) -> Result<(RankerQueryDocumentScores, PartialScores), Error> {
     match ranker {
         RankerSpec::Lexical(formula) => Ok((
             score_formula(scoring, formula)?,
@@ -105,7 +105,7 @@ pub(crate) fn score_with_ranker(
 fn score_formula(
     scoring: &PairScoringInput<'_>,
     ranker: &LexicalRanker,
-) -> Result<RankerPairScores, Error> {
+) -> Result<RankerQueryDocumentScores, Error> {
     let lexical = LexicalPairScorer {
         collection: scoring.collection,
         index: scoring.index,
@@ -113,11 +113,14 @@ fn score_formula(
         pairs: scoring.pairs,
     };
     let mut cores = ParallelExecutor::default();
-    let mut scores = run_synchronously(lexical.score_all_pairs(&[*ranker], &mut cores))?;
+    let mut scores = run_never_waiting_future(lexical.score_all_pairs(&[*ranker], &mut cores))?;
     Ok(scores.remove(0))
 }
 
-fn score_file(scoring: &PairScoringInput<'_>, file: &str) -> Result<RankerPairScores, Error> {
+fn score_file(
+    scoring: &PairScoringInput<'_>,
+    file: &str,
+) -> Result<RankerQueryDocumentScores, Error> {
     let (name, brought) = read_score_file(file, scoring.folder)?;
     brought_scores(scoring, &name, &brought)
 }
@@ -140,7 +143,7 @@ fn brought_scores(
     scoring: &PairScoringInput<'_>,
     name: &str,
     brought: &ImportedScores,
-) -> Result<RankerPairScores, Error> {
+) -> Result<RankerQueryDocumentScores, Error> {
     use std::fmt::Write;
     let values = scoring.pairs.iter().map(|(query, text)| {
         let text = scoring.texts[text as usize];
@@ -165,7 +168,11 @@ fn brought_scores(
         fingerprint: shared::collection::text_hash(&content),
         note: None,
     };
-    Ok(RankerPairScores::new(about, values, scoring.pairs)?)
+    Ok(RankerQueryDocumentScores::new(
+        about,
+        values,
+        scoring.pairs,
+    )?)
 }
 
 /// The texts of the queries and documents to score.
@@ -222,17 +229,17 @@ impl PairBodies {
 pub(crate) fn score_with_model(
     scoring: &PairScoringInput<'_>,
     model: &models::NeuralRanker,
-) -> Result<(RankerPairScores, PartialScores), Error> {
-    let mut each = score_with_models_together(scoring, &[model])?;
+) -> Result<(RankerQueryDocumentScores, PartialScores), Error> {
+    let mut each = score_with_models_sharing_encodings(scoring, &[model])?;
     Ok(each.pop().expect("one for each model"))
 }
 
 /// Scores all pairs with models that encode texts in the same way; each text is encoded once. The
 /// caller should discard the partial scores after it has stored the results.
-pub(crate) fn score_with_models_together(
+pub(crate) fn score_with_models_sharing_encodings(
     scoring: &PairScoringInput<'_>,
     models: &[&models::NeuralRanker],
-) -> Result<Vec<(RankerPairScores, PartialScores)>, Error> {
+) -> Result<Vec<(RankerQueryDocumentScores, PartialScores)>, Error> {
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
     let draft = |model: &&models::NeuralRanker| match scoring.partial_scores {
@@ -244,13 +251,14 @@ pub(crate) fn score_with_models_together(
     let specs = specs.join(", ");
     let bar = ProgressBar::with_unit(&specs, listed.pairs.len() as u64, "pairs");
     let reads = || {
-        let each = models.iter().map(|it| it.inference_counts());
+        let each = models.iter().map(|it| it.sequence_and_token_counts());
         each.fold((0, 0), |sum, it| (sum.0 + it.sequences, sum.1 + it.tokens))
     };
     let (before, since) = (reads(), Instant::now());
-    let scored = models::score_with_shared_encodings(models, &listed, &mut drafts, |done| {
-        bar.set_position(done as u64)
-    })?;
+    let scored =
+        models::score_with_rankers_sharing_encodings(models, &listed, &mut drafts, |done| {
+            bar.set_position(done as u64)
+        })?;
     let now = reads();
     let (sequences, tokens) = (now.0 - before.0, now.1 - before.1);
     let seconds = since.elapsed().as_secs_f64().max(1e-3);
@@ -263,12 +271,15 @@ pub(crate) fn score_with_models_together(
     let each = models.iter().zip(scored).zip(drafts);
     let told = each.map(|((model, scored), draft)| {
         let values = scored.iter().map(|it| Some(it.score)).collect();
-        let mut scores = RankerPairScores::new(model.about.clone(), values, scoring.pairs)?;
+        let mut scores =
+            RankerQueryDocumentScores::new(model.about.clone(), values, scoring.pairs)?;
         let truncated = scored.iter().filter(|it| it.truncated);
         scores.truncated = truncated.map(|it| it.pair).collect();
         if !scoring.stability_sample.is_empty() {
             // The scores are complete even if this check fails.
-            match model.check_score_stability(&listed, &scoring.stability_sample, &|| true) {
+            match model
+                .rescore_sample_under_conditions(&listed, &scoring.stability_sample, &|| true)
+            {
                 Ok(certificate) => scores.rescoring = certificate,
                 Err(error) => tracing::warn!("{}: no certificate: {error}", model.about.spec),
             }
@@ -283,13 +294,13 @@ pub(crate) fn score_with_models_together(
 pub(crate) fn score_with_remote_ranker(
     scoring: &PairScoringInput<'_>,
     service: &RemoteRanker,
-) -> Result<(RankerPairScores, PartialScores), Error> {
+) -> Result<(RankerQueryDocumentScores, PartialScores), Error> {
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
     let about = service.ranker_info();
     let mut draft = match scoring.partial_scores {
         Some(folder) => {
-            PartialScores::load_and_lock(folder, &service.hash_scoring_inputs(&listed))?
+            PartialScores::load_and_lock(folder, &service.scoring_inputs_sha256(&listed))?
         }
         None => PartialScores::empty_without_file(),
     };
@@ -310,7 +321,10 @@ pub(crate) fn score_with_remote_ranker(
     let bar = ProgressBar::with_unit(&about.label, listed.pairs.len() as u64, "pairs");
     let scored = service.score_pairs(&listed, &mut draft, |done| bar.set_position(done as u64))?;
     let values = scored.iter().map(|it| Some(it.score)).collect();
-    Ok((RankerPairScores::new(about, values, scoring.pairs)?, draft))
+    Ok((
+        RankerQueryDocumentScores::new(about, values, scoring.pairs)?,
+        draft,
+    ))
 }
 
 /// Returns the number of requests, documents and characters that scoring with a remote ranker would
@@ -323,7 +337,7 @@ pub(crate) fn remote_scoring_volume(
     let listed = gathered.listed();
     let draft = match scoring.partial_scores {
         Some(folder) => {
-            PartialScores::load_read_only(folder, &service.hash_scoring_inputs(&listed))?
+            PartialScores::load_read_only(folder, &service.scoring_inputs_sha256(&listed))?
         }
         None => PartialScores::empty_without_file(),
     };

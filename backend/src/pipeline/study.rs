@@ -4,16 +4,16 @@ use std::path::Path;
 
 use shared::api::worker::LOCAL_STUDY;
 use shared::collection::{Collection, Qrels};
-use shared::error::{Error as InputError, InvalidField};
+use shared::error::{Error as InputError, ErrorFieldName};
 use shared::index::Index;
 use shared::probe::MiningResult;
-use shared::probe::transfer::TransferPairCounts;
-use shared::score::{RankerInfo, RankerPairScores, rescoring};
+use shared::probe::transfer::UsedAndSkippedPairCounts;
+use shared::score::{RankerInfo, RankerQueryDocumentScores, rescoring};
 use shared::study::build::{self, StudyInputs};
-use shared::study::preparation::{PreparedCollection, run_synchronously};
+use shared::study::preparation::{PreparedCollection, run_never_waiting_future};
 use shared::study::{Study, StudyDefinition};
 
-use super::inputs::read_study_input_files;
+use super::inputs::read_non_collection_inputs;
 use super::score::{PairScoringInput, read_score_file, score_with_rankers};
 use super::{ParallelExecutor, current_utc_date};
 use crate::config::RankerSpec;
@@ -46,7 +46,7 @@ pub(crate) struct NewStudy {
 fn ensure_name_is_free(name: &str) -> Result<(), Error> {
     match name {
         "index" | LOCAL_STUDY => {
-            let field = InvalidField::with_display_name("name", format!("name `{name}`"));
+            let field = ErrorFieldName::with_display_name("name", format!("name `{name}`"));
             let reason = "has a meaning of its own; choose another name";
             Err(InputError::unsupported_value(field, reason).into())
         }
@@ -85,14 +85,14 @@ pub(crate) fn create_or_resume_study(
                     files::save_study_files(data, &stored)?;
                 }
             }
-            let n_added = compute_missing_scores(&mut stored, folder, data, models)?;
+            let n_added = compute_missing_or_outdated_scores(&mut stored, folder, data, models)?;
             eprintln!("the study is there already; rankers that were scored: {n_added}");
             return Ok(stored);
         }
         let is_other = stored.definition != definition && stored.n_unscored_rankers() == 0;
         if is_other && finished == StudyReplacementPolicy::Keep {
             let field =
-                InvalidField::with_display_name("name", format!("study `{}`", definition.name));
+                ErrorFieldName::with_display_name("name", format!("study `{}`", definition.name));
             let reason = "is finished and was made from another definition; give the new one \
                           another name, or replace the finished study by --replace";
             return Err(InputError::conflicting_value(field, reason).into());
@@ -104,7 +104,7 @@ pub(crate) fn create_or_resume_study(
 /// Returns the stored study of a name. If it is damaged, a message is printed and `None` returned,
 /// so that it is created again.
 pub(crate) fn load_study_if_intact(data: &DataFolder, name: &str) -> Option<Study> {
-    match files::load_study_files(data, name) {
+    match files::load_and_verify_study(data, name) {
         Ok(stored) => Some(stored),
         Err(Error::Input(InputError::NotFound { .. })) => None,
         Err(error) => {
@@ -145,13 +145,13 @@ fn make_study(
 ) -> Result<Study, Error> {
     let mut study =
         create_study_with_lexical_rankers(definition, collection, folder, data, models)?;
-    compute_missing_scores(&mut study, folder, data, models)?;
+    compute_missing_or_outdated_scores(&mut study, folder, data, models)?;
     Ok(study)
 }
 
 /// Creates and stores a study with its lexical rankers. If a stored study of this name has scores
 /// of the other rankers on the same pairs, these are reused, since some of them cost money.
-/// [`compute_missing_scores`] adds what is missing.
+/// [`compute_missing_or_outdated_scores`] adds what is missing.
 pub(crate) fn create_study_with_lexical_rankers(
     mut definition: StudyDefinition,
     mut collection: Collection,
@@ -174,7 +174,7 @@ pub(crate) fn create_study_with_lexical_rankers(
             RankerSpec::Remote(it) => it.validate_settings()?,
         }
     }
-    let files = read_study_input_files(&definition, &collection, folder)?;
+    let files = read_non_collection_inputs(&definition, &collection, folder)?;
     let (mut formulas, mut others) = (Vec::new(), Vec::new());
     for ranker in rankers {
         match ranker {
@@ -191,7 +191,8 @@ pub(crate) fn create_study_with_lexical_rankers(
         rankers: formulas,
         created: current_utc_date(),
     };
-    let mut study = run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default()))?;
+    let mut study =
+        run_never_waiting_future(build::make_study(inputs, &mut ParallelExecutor::default()))?;
     tell_kept(&study);
     let stored = match others.is_empty() {
         true => None,
@@ -200,7 +201,7 @@ pub(crate) fn create_study_with_lexical_rankers(
     for ranker in &others {
         if let Some(scores) = taken_over(stored.as_ref(), &study, about(ranker, models)?) {
             eprintln!("{}: its stored scores are taken over", scores.ranker.spec);
-            study.add_or_replace_scores(scores)?;
+            study.upsert_scores_by_fingerprint(scores)?;
         }
     }
     drop(stored);
@@ -212,7 +213,7 @@ pub(crate) fn create_study_with_lexical_rankers(
 /// Prints on standard error how many pairs of transfer sets were left out.
 fn tell_kept(study: &Study) {
     for (probe, kept) in &study.transfer_pair_counts {
-        let TransferPairCounts {
+        let UsedAndSkippedPairCounts {
             n_pairs,
             n_identical,
             n_without_query,
@@ -243,7 +244,7 @@ fn taken_over(
     stored: Option<&Study>,
     study: &Study,
     about: Option<RankerInfo>,
-) -> Option<RankerPairScores> {
+) -> Option<RankerQueryDocumentScores> {
     let (stored, about) = (stored?, about?);
     let same = stored.software == study.software
         && stored.collection_hash == study.collection_hash
@@ -262,13 +263,13 @@ fn taken_over(
 }
 
 /// Prints on standard error how many pairs have no score, for example in a score file.
-fn told(scores: RankerPairScores) -> RankerPairScores {
+fn told(scores: RankerQueryDocumentScores) -> RankerQueryDocumentScores {
     if scores.n_missing() > 0 {
         eprintln!(
             "{}: {} of {} pairs have no score; `axioscope pairs --study` lists them all",
             scores.ranker.spec,
             scores.n_missing(),
-            scores.values().len()
+            scores.scores_in_pair_order().len()
         );
     }
     scores
@@ -287,7 +288,7 @@ pub(crate) fn hash_remined_instances(
 
 /// Mines the instances of a study that has not been created. Also returns its collection, with the
 /// additional queries and documents of transfer sets.
-pub(crate) fn mine_instances_of_definition(
+pub(crate) fn mine_study_from_definition(
     mut definition: StudyDefinition,
     collection: Collection,
     folder: &Path,
@@ -302,17 +303,17 @@ fn mine_defined(
     folder: &Path,
 ) -> Result<(MiningResult, Collection), Error> {
     definition.remove_unused_collection_queries(&mut collection);
-    let files = read_study_input_files(definition, &collection, folder)?;
+    let files = read_non_collection_inputs(definition, &collection, folder)?;
     let mut cores = ParallelExecutor::default();
     let prepared = PreparedCollection::prepare_for_study(definition, collection, files, &mut cores);
-    let prepared = run_synchronously(prepared)?;
-    let (mined, _) = run_synchronously(prepared.mine_all_queries(&mut cores))?;
+    let prepared = run_never_waiting_future(prepared)?;
+    let (mined, _) = run_never_waiting_future(prepared.mine_all_queries(&mut cores))?;
     Ok((mined, prepared.collection))
 }
 
 /// Computes the missing scores of a stored study, and those that were computed with other weights
 /// or another precision. Returns how many rankers were scored.
-pub(crate) fn compute_missing_scores(
+pub(crate) fn compute_missing_or_outdated_scores(
     study: &mut Study,
     folder: &Path,
     data: &DataFolder,
@@ -358,13 +359,14 @@ pub(crate) fn compute_missing_scores(
         };
         score_with_rankers(&scoring, &missing, models, |scores, draft| {
             let scores = told(scores);
-            let same = |it: &&mut RankerPairScores| it.ranker.spec == scores.ranker.spec;
+            let same = |it: &&mut RankerQueryDocumentScores| it.ranker.spec == scores.ranker.spec;
             match study.scores.iter_mut().find(same) {
                 Some(stored) => *stored = scores,
-                None => study.add_or_replace_scores(scores)?,
+                None => study.upsert_scores_by_fingerprint(scores)?,
             }
-            let place =
-                |it: &RankerPairScores| order.iter().position(|name| *name == it.ranker.spec);
+            let place = |it: &RankerQueryDocumentScores| {
+                order.iter().position(|name| *name == it.ranker.spec)
+            };
             study.scores.sort_by_key(place);
             files::save_study_files(data, study)?;
             draft.delete_file()

@@ -8,7 +8,7 @@ use serde::Serialize;
 use shared::api::rerank::{CohereRerankRequest, RerankDocument, RerankRequest};
 
 use super::client::RemoteRankerClient;
-use super::{RemoteRanker, RequestedScoreKind, RerankProtocol};
+use super::{RawOrServerDefaultScores, RemoteRanker, RerankProtocol};
 use crate::error::Error;
 use crate::models::{PairScore, QueryDocumentPairsWithTexts};
 use crate::store::partial_scores::PartialScores;
@@ -62,7 +62,7 @@ impl RemoteRanker {
     /// Returns the SHA-256, in hex, of everything that determines the scores. The number of
     /// documents per request is not part of it, so that stored scores remain valid if it is
     /// changed.
-    pub(crate) fn hash_scoring_inputs(&self, listed: &QueryDocumentPairsWithTexts<'_>) -> String {
+    pub(crate) fn scoring_inputs_sha256(&self, listed: &QueryDocumentPairsWithTexts<'_>) -> String {
         listed.hash_with_settings(&[env!("CARGO_PKG_VERSION"), &self.ranker_info().fingerprint])
     }
 
@@ -193,7 +193,7 @@ impl RemoteRanker {
         let query = &listed.queries[listed.pairs[batch[0] as usize].0 as usize];
         let texts = pairs().map(|it| listed.documents[it.1 as usize].clone());
         let body = self.request_body(query, texts.collect());
-        let scores = caller.request_scores(&body, batch.len(), given_up)?;
+        let scores = caller.request_scores_with_retries(&body, batch.len(), given_up)?;
         let scored = batch.iter().zip(scores).map(|(&pair, score)| PairScore {
             pair,
             score,
@@ -207,8 +207,8 @@ impl RemoteRanker {
     pub(super) fn request_body(&self, query: &str, texts: Vec<String>) -> Vec<u8> {
         let (query, model) = (query.to_owned(), self.model.clone());
         let raw = match self.numbers {
-            RequestedScoreKind::Raw => Some(true),
-            RequestedScoreKind::ServerDefault => None,
+            RawOrServerDefaultScores::Raw => Some(true),
+            RawOrServerDefaultScores::ServerDefault => None,
         };
         let body = match self.protocol {
             RerankProtocol::Tei => serde_json::to_vec(&RerankRequest {
@@ -241,7 +241,10 @@ fn known(
     draft: &PartialScores,
 ) -> Vec<Option<PairScore>> {
     let mut known = vec![None; listed.pairs.len()];
-    for it in draft.loaded_scores().filter(|it| it.score.is_finite()) {
+    for it in draft
+        .scores_loaded_from_file()
+        .filter(|it| it.score.is_finite())
+    {
         if let Some(place) = known.get_mut(it.pair as usize) {
             *place = Some(*it);
         }

@@ -80,7 +80,7 @@ impl<'a> RemoteRankerClient<'a> {
 
     /// Sends a request and returns the scores of its documents, or an error message after the last
     /// attempt. Stops before the next attempt, and during pauses, when `given_up` returns true.
-    pub(super) fn request_scores(
+    pub(super) fn request_scores_with_retries(
         &self,
         body: &[u8],
         n_texts: usize,

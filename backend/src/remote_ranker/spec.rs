@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::Uri;
 use shared::error::Error as InputError;
 
-use super::{API_KEY_VARIABLE, RequestedScoreKind, RerankProtocol};
+use super::{API_KEY_VARIABLE, RawOrServerDefaultScores, RerankProtocol};
 use crate::error::Error;
 
 /// A remote ranker with its options.
@@ -17,7 +17,7 @@ pub(crate) struct RemoteRanker {
     pub(super) protocol: RerankProtocol,
     /// The model to request, if the service has several.
     pub(super) model: Option<String>,
-    pub(super) numbers: RequestedScoreKind,
+    pub(super) numbers: RawOrServerDefaultScores,
     pub(super) request_limits: RemoteRequestLimits,
 }
 
@@ -72,8 +72,8 @@ impl RemoteRanker {
         }
         if self.numbers != usual_numbers(self.protocol) {
             options.push(match self.numbers {
-                RequestedScoreKind::Raw => "raw=yes".to_owned(),
-                RequestedScoreKind::ServerDefault => "raw=no".to_owned(),
+                RawOrServerDefaultScores::Raw => "raw=yes".to_owned(),
+                RawOrServerDefaultScores::ServerDefault => "raw=no".to_owned(),
             });
         }
         match options.is_empty() {
@@ -150,8 +150,8 @@ impl FromStr for RemoteRanker {
                 "model" if !value.is_empty() => model = Some(value.to_owned()),
                 "raw" => {
                     numbers = Some(match value {
-                        "yes" => RequestedScoreKind::Raw,
-                        "no" => RequestedScoreKind::ServerDefault,
+                        "yes" => RawOrServerDefaultScores::Raw,
+                        "no" => RawOrServerDefaultScores::ServerDefault,
                         _ => return Err(wrong("`raw` is yes or no".to_owned())),
                     });
                 }
@@ -204,9 +204,9 @@ fn shape_of(url: &str) -> Option<RerankProtocol> {
 
 /// Returns which scores are requested by default. text-embeddings-inference supports raw scores;
 /// some of the other services reject unknown fields.
-fn usual_numbers(shape: RerankProtocol) -> RequestedScoreKind {
+fn usual_numbers(shape: RerankProtocol) -> RawOrServerDefaultScores {
     match shape {
-        RerankProtocol::Tei => RequestedScoreKind::Raw,
-        RerankProtocol::Cohere => RequestedScoreKind::ServerDefault,
+        RerankProtocol::Tei => RawOrServerDefaultScores::Raw,
+        RerankProtocol::Cohere => RawOrServerDefaultScores::ServerDefault,
     }
 }

@@ -21,7 +21,8 @@ fn scores_with(
     listed: &QueryDocumentPairsWithTexts<'_>,
     folder: &Path,
 ) -> Vec<(u32, f64)> {
-    let mut draft = PartialScores::load_and_lock(folder, &it.hash_scoring_inputs(listed)).unwrap();
+    let mut draft =
+        PartialScores::load_and_lock(folder, &it.scoring_inputs_sha256(listed)).unwrap();
     let scores = it.score_pairs(listed, &mut draft, |_| {}).unwrap();
     scores.iter().map(|it| (it.pair, it.score)).collect()
 }
@@ -313,7 +314,7 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
         (200, "", "[]".to_owned()),
     ]);
     let it = service(&format!("{address}?at_once=1"));
-    let hash = it.hash_scoring_inputs(&listed);
+    let hash = it.scoring_inputs_sha256(&listed);
     let mut draft = PartialScores::load_and_lock(folder.path(), &hash).unwrap();
     let error = it.score_pairs(&listed, &mut draft, |_| {}).unwrap_err();
     assert_eq!(
@@ -369,7 +370,7 @@ fn what_is_answered_stays_when_requests_become_smaller() {
     ]);
     let it = service(&format!("{address}?at_once=1"));
     let mut draft =
-        PartialScores::load_and_lock(folder.path(), &it.hash_scoring_inputs(&listed)).unwrap();
+        PartialScores::load_and_lock(folder.path(), &it.scoring_inputs_sha256(&listed)).unwrap();
     let error = it.score_pairs(&listed, &mut draft, |_| {}).unwrap_err();
     assert!(error.to_string().contains("`texts=N`"), "{error}");
     drop(draft);
@@ -378,7 +379,7 @@ fn what_is_answered_stays_when_requests_become_smaller() {
     let it = service(&format!("{address}?at_once=1&texts=1"));
     let cost = it.request_volume(
         &listed,
-        &PartialScores::load_and_lock(folder.path(), &it.hash_scoring_inputs(&listed)).unwrap(),
+        &PartialScores::load_and_lock(folder.path(), &it.scoring_inputs_sha256(&listed)).unwrap(),
     );
     assert_eq!((cost.requests, cost.done), (5, 3));
     let scores = scores_with(&it, &listed, folder.path());
@@ -398,7 +399,7 @@ fn what_a_draft_has_of_no_pair_is_not_believed() {
         truncated: false,
     };
     let mut draft =
-        PartialScores::load_and_lock(folder.path(), &it.hash_scoring_inputs(&listed)).unwrap();
+        PartialScores::load_and_lock(folder.path(), &it.scoring_inputs_sha256(&listed)).unwrap();
     draft.append_batch(0, &[score(1, 9.0)]).unwrap();
     draft
         .append_batch(5, &[score(5, 9.0), score(u32::MAX, 9.0)])

@@ -12,8 +12,8 @@ pub(crate) mod events;
 use std::collections::BTreeMap;
 
 use shared::annotation::export::ItemQueryAndDocIds;
-use shared::annotation::{AnnotationItem, AnnotationTask, ItemNo, PersonId};
-use shared::api::annotation::{TaskId, TaskStatus};
+use shared::annotation::{AnnotationItem, AnnotationTaskDefinition, ItemNo, PersonId};
+use shared::api::annotation::{AnnotationTaskStatus, TaskId};
 use shared::error::Error as InputError;
 use sqlx::AssertSqlSafe;
 
@@ -25,12 +25,12 @@ use crate::store::{Database, places};
 pub(crate) struct AnnotationTaskRow {
     pub no: TaskId,
     /// The definition of the task, with the current guidelines.
-    pub task: AnnotationTask,
-    /// [`StudyListEntry::content_hash`] of the study when the task was created.
+    pub task: AnnotationTaskDefinition,
+    /// [`StudyListEntry::instances_and_collection_hash`] of the study when the task was created.
     ///
-    /// [`StudyListEntry::content_hash`]: crate::store::studies::StudyListEntry::content_hash
+    /// [`StudyListEntry::instances_and_collection_hash`]: crate::store::studies::StudyListEntry::instances_and_collection_hash
     pub study_hash: String,
-    pub state: TaskStatus,
+    pub state: AnnotationTaskStatus,
     /// Whether the results are visible to everybody who can see the study.
     pub results_public: bool,
     /// The time of creation in milliseconds since 1970.
@@ -42,17 +42,17 @@ pub(crate) struct AnnotationTaskRow {
 /// An annotation task to create, in the status draft.
 #[derive(Debug)]
 pub(crate) struct NewAnnotationTask {
-    pub task: AnnotationTask,
+    pub task: AnnotationTaskDefinition,
     /// See [`AnnotationTaskRow::study_hash`].
     pub study_hash: String,
     pub made_ms: u64,
     pub n_candidates: u64,
-    pub items: Vec<AnnotationItemRow>,
+    pub items: Vec<AnnotationItemWithExternalIds>,
 }
 
 /// An item with the external ids of its query and documents.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct AnnotationItemRow {
+pub(crate) struct AnnotationItemWithExternalIds {
     pub item: AnnotationItem,
     pub ids: ItemQueryAndDocIds,
 }
@@ -87,13 +87,13 @@ impl Database {
         .bind(&new.task.study)
         .bind(&new.study_hash)
         .bind(json(&new.task))
-        .bind(name_of(TaskStatus::Draft))
+        .bind(name_of(AnnotationTaskStatus::Draft))
         .bind(new.made_ms as i64)
         .bind(new.n_candidates as i64)
         .fetch_one(&mut *transaction)
         .await
         .map_err(failed)?;
-        let numbered: Vec<(i64, &AnnotationItemRow)> = (0..).zip(&new.items).collect();
+        let numbered: Vec<(i64, &AnnotationItemWithExternalIds)> = (0..).zip(&new.items).collect();
         for rows in numbered.chunks(ROWS) {
             let sql = format!(
                 "INSERT INTO review_item (task, no, item, named) VALUES {}",
@@ -136,7 +136,7 @@ impl Database {
     pub(crate) async fn annotation_task_items(
         &self,
         task: TaskId,
-    ) -> Result<Vec<AnnotationItemRow>, Error> {
+    ) -> Result<Vec<AnnotationItemWithExternalIds>, Error> {
         let rows: Vec<(i64, String, String)> =
             sqlx::query_as("SELECT no, item, named FROM review_item WHERE task = $1 ORDER BY no")
                 .bind(i64::from(task.0))
@@ -148,7 +148,7 @@ impl Database {
             if at != no {
                 return Err(damaged(task, format!("item {at} is not there")));
             }
-            Ok(AnnotationItemRow {
+            Ok(AnnotationItemWithExternalIds {
                 item: parsed(task, || format!("item {}", place.0), &item)?,
                 ids: parsed(task, || format!("item {}", place.0), &named)?,
             })
@@ -157,7 +157,7 @@ impl Database {
     }
 
     /// Returns the names of all people who sent an event of a task.
-    pub(crate) async fn names_of_annotators(
+    pub(crate) async fn annotator_names_of_task(
         &self,
         task: TaskId,
     ) -> Result<BTreeMap<PersonId, String>, Error> {
@@ -201,9 +201,9 @@ impl Row {
     fn into_task(self) -> Result<AnnotationTaskRow, Error> {
         let no = TaskId(self.no as u32);
         let state = match self.state.as_str() {
-            "draft" => TaskStatus::Draft,
-            "open" => TaskStatus::Open,
-            "closed" => TaskStatus::Closed,
+            "draft" => AnnotationTaskStatus::Draft,
+            "open" => AnnotationTaskStatus::Open,
+            "closed" => AnnotationTaskStatus::Closed,
             other => return Err(damaged(no, format!("its state is `{other}`"))),
         };
         Ok(AnnotationTaskRow {
@@ -218,11 +218,11 @@ impl Row {
     }
 }
 
-fn name_of(state: TaskStatus) -> &'static str {
+fn name_of(state: AnnotationTaskStatus) -> &'static str {
     match state {
-        TaskStatus::Draft => "draft",
-        TaskStatus::Open => "open",
-        TaskStatus::Closed => "closed",
+        AnnotationTaskStatus::Draft => "draft",
+        AnnotationTaskStatus::Open => "open",
+        AnnotationTaskStatus::Closed => "closed",
     }
 }
 

@@ -24,7 +24,7 @@ use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use shared::error::{Error as InputError, InvalidField};
+use shared::error::{Error as InputError, ErrorFieldName};
 
 use crate::error::Error;
 use crate::store::{
@@ -115,7 +115,7 @@ pub(crate) async fn restore_backup(
     fs::create_dir_all(root).map_err(Error::io_error_converter(root, WAY_OUT))?;
     let lock = folder.lock()?;
     // Left by a restore that was killed; this process now holds the lock.
-    cleanup::remove_entries_with_prefix(root, SCRATCH)
+    cleanup::remove_folder_entries_with_prefix(root, SCRATCH)
         .map_err(Error::io_error_converter(root, WAY_OUT))?;
     let scratch = cleanup::create_temporary_folder(root, SCRATCH);
     let scratch = scratch.map_err(Error::io_error_converter(root, WAY_OUT))?;
@@ -147,7 +147,7 @@ pub(crate) async fn restore_backup(
     let mut size = filled?;
     if let DatabaseConfig::Sqlite(file) = database {
         size.n_files = move_all(&unpacked.files(), root)?;
-        sqlite::restrict_access_to_owner(&beside);
+        sqlite::restrict_sqlite_files_to_owner(&beside);
         fs::rename(&beside, file).map_err(Error::io_error_converter(file, WAY_OUT))?;
     }
     DataFolder::open(root)?;
@@ -176,14 +176,14 @@ impl Unpacked<'_> {
         lock: DataFolderLock,
     ) -> Result<BackupCounts, Error> {
         store.migrate(self.layout).await?;
-        let _lock = store.lock_jobs(lock).await?;
+        let _lock = store.lock_jobs_for_process(lock).await?;
         let mut transaction = store.begin().await?;
         let mut size = BackupCounts::default();
         for table in TABLES.iter().filter(|it| it.since_layout <= self.layout) {
             if tables::count_table_rows(store, &mut transaction, table).await? > 0 {
                 let reason = "holds something already; restore into an empty database";
                 return Err(InputError::conflicting_value(
-                    InvalidField::with_display_name("database", store.database.display_name()),
+                    ErrorFieldName::with_display_name("database", store.database.display_name()),
                     reason,
                 )
                 .into());
@@ -228,7 +228,7 @@ fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<BackupManifest,
         let BackupManifest { software, .. } = head;
         let reason = format!("was made by a later version of axioscope, {software}; update it");
         return Err(InputError::unsupported_value(
-            InvalidField::with_display_name("file", from.display()),
+            ErrorFieldName::with_display_name("file", from.display()),
             reason,
         )
         .into());
@@ -260,7 +260,7 @@ fn must_be_empty(root: &Path) -> Result<(), Error> {
                  nothing in it, named by `--data`"
             );
             return Err(InputError::conflicting_value(
-                InvalidField::with_display_name("data", root.display()),
+                ErrorFieldName::with_display_name("data", root.display()),
                 reason,
             )
             .into());

@@ -44,7 +44,7 @@ pub(super) fn create_temporary_folder(folder: &Path, prefix: &str) -> io::Result
 }
 
 /// Removes all entries of a folder whose names start with a prefix.
-pub(super) fn remove_entries_with_prefix(root: &Path, prefix: &str) -> io::Result<()> {
+pub(super) fn remove_folder_entries_with_prefix(root: &Path, prefix: &str) -> io::Result<()> {
     let mut all = entries(root)?.into_iter();
     all.try_for_each(|it| match name(&it).starts_with(prefix) {
         true => remove(&it),
@@ -53,7 +53,7 @@ pub(super) fn remove_entries_with_prefix(root: &Path, prefix: &str) -> io::Resul
 }
 
 fn clean(root: &Path) -> io::Result<()> {
-    remove_entries_with_prefix(root, NEW)?;
+    remove_folder_entries_with_prefix(root, NEW)?;
     for part in ["collections", "studies", "scores", "drafts", "demo"] {
         for path in entries(&root.join(part))? {
             if let Some(of) = name(&path).strip_prefix(REPLACED) {
@@ -61,7 +61,7 @@ fn clean(root: &Path) -> io::Result<()> {
             } else if name(&path).starts_with(TEMPORARY) {
                 remove(&path)?;
             } else if path.is_dir() {
-                remove_entries_with_prefix(&path, TEMPORARY)?;
+                remove_folder_entries_with_prefix(&path, TEMPORARY)?;
             }
         }
     }

@@ -15,7 +15,7 @@ use shared::study::Study;
 use shared::study::controls::StudyPageControls;
 
 use crate::error::Error;
-use crate::store::studies::files::{collection_external_ids, instance_file_metadata};
+use crate::store::studies::files::{collection_external_ids, instance_file_metadata_of_study};
 use crate::store::{instances, parquet_columns, write_atomically};
 
 const WAY_OUT: &str = "make room, or choose another folder";
@@ -46,7 +46,7 @@ pub(crate) fn export_study_dataset(
         &path,
         &mined,
         &collection_external_ids(study),
-        &instance_file_metadata(study),
+        &instance_file_metadata_of_study(study),
     )?;
     write_atomically(&folder.join("scores.parquet"), WAY_OUT, |file| {
         scores(study, file)

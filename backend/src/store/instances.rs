@@ -16,9 +16,10 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use serde::{Deserialize, Serialize};
-use shared::probe::mining::{InstanceHasher, StudyDocument};
+use shared::probe::mining::{InstanceHasher, OriginalOrDerivedDocument};
 use shared::probe::{
-    AxiomVariant, CandidatePoolSpec, Instances, MiningLimits, MiningResult, Probe, ScoreClaimKind,
+    AxiomVariant, CandidatePoolSpec, MiningResult, MiningThresholds, Probe, ProbeInstances,
+    ScoreClaimKind,
 };
 use shared::text::Analyzer;
 use shared::word_vectors::WordVectorsInfo;
@@ -42,7 +43,7 @@ pub(crate) struct InstanceFileMetadata {
     /// The candidate pool.
     pub pool: CandidatePoolSpec,
     /// The limits that were used.
-    pub limits: MiningLimits,
+    pub limits: MiningThresholds,
     /// The word vectors, if there were any.
     #[serde(default)]
     pub vectors: Option<WordVectorsInfo>,
@@ -194,7 +195,7 @@ const SCHEMA: &str = "message instances {
 
 fn write_groups(
     writer: &mut SerializedFileWriter<File>,
-    instances: &Instances,
+    instances: &ProbeInstances,
     text_ids: &[ByteArray],
     query_ids: &[ByteArray],
 ) -> Result<(), ParquetError> {
@@ -240,11 +241,11 @@ pub(crate) fn read_instance_file(
     path: &Path,
     ids: &CollectionExternalIds<'_>,
 ) -> Result<(MiningResult, InstanceFileMetadata), Error> {
-    InstanceFileReader::open(path, ids)?.read_all_groups(ids)
+    InstanceFileReader::open(path, ids)?.read_mining_result(ids)
 }
 
 /// A row group: instances of one axiom and variant.
-pub(crate) struct InstanceRowGroup {
+pub(crate) struct InstanceParquetRowGroup {
     /// Index in [`InstanceFileMetadata::n_before_cap`].
     pub probe: usize,
     /// The claim about the scores of the instances.
@@ -255,7 +256,7 @@ pub(crate) struct InstanceRowGroup {
     /// claim.
     pub rows: Vec<u32>,
     /// The documents of the group, each once.
-    pub texts: Vec<StudyDocument>,
+    pub texts: Vec<OriginalOrDerivedDocument>,
 }
 
 /// Reads an instance file one row group at a time.
@@ -336,18 +337,19 @@ impl InstanceFileReader {
     }
 
     /// Reads all groups. `ids` must be those of [`InstanceFileReader::open`].
-    pub(crate) fn read_all_groups(
+    pub(crate) fn read_mining_result(
         self,
         ids: &CollectionExternalIds<'_>,
     ) -> Result<(MiningResult, InstanceFileMetadata), Error> {
-        let mut texts: Vec<StudyDocument> = Vec::new();
+        let mut texts: Vec<OriginalOrDerivedDocument> = Vec::new();
         self.for_each_row_group(|group| {
             texts.extend(&group.texts);
             texts.sort_unstable();
             texts.dedup();
             Ok(())
         })?;
-        let number = |text: &StudyDocument| texts.binary_search(text).unwrap_or(0) as u32;
+        let number =
+            |text: &OriginalOrDerivedDocument| texts.binary_search(text).unwrap_or(0) as u32;
         let origin = &self.origin;
         let mut by_query: Vec<Vec<Vec<u32>>> = origin
             .n_before_cap
@@ -364,7 +366,7 @@ impl InstanceFileReader {
         })?;
         let mut instances = Vec::new();
         for ((probe, mode, found), by_query) in origin.n_before_cap.iter().zip(by_query) {
-            let mut all = Instances::new(*probe, *mode);
+            let mut all = ProbeInstances::new(*probe, *mode);
             for (texts, &n_found) in by_query.into_iter().zip(found) {
                 all.push_query_instances(texts, n_found);
             }
@@ -376,7 +378,7 @@ impl InstanceFileReader {
             instances,
         };
         let asked = mined.instances.iter().map(|it| (it.probe, it.variant));
-        let mut hashing = InstanceHasher::new(asked);
+        let mut hashing = InstanceHasher::with_probes_and_variants(asked);
         let queries = &ids.queries[..origin.n_queries];
         hashing.add_query_instances(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
         self.verify_instance_hash(hashing)?;
@@ -386,7 +388,7 @@ impl InstanceFileReader {
     /// Calls `take` with each row group, in order.
     pub(crate) fn for_each_row_group(
         &self,
-        mut take: impl FnMut(InstanceRowGroup) -> Result<(), Error>,
+        mut take: impl FnMut(InstanceParquetRowGroup) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut row = 0;
         // The last axiom and query; earlier ones must not follow.
@@ -411,7 +413,7 @@ impl InstanceFileReader {
         Ok(())
     }
 
-    fn group(&self, group: usize, n_rows: usize) -> Result<InstanceRowGroup, Error> {
+    fn group(&self, group: usize, n_rows: usize) -> Result<InstanceParquetRowGroup, Error> {
         let columns = self.columns(group, n_rows);
         let columns = columns.map_err(|it| self.damaged(it.to_string()))?;
         let one = |column: &[ByteArray]| {
@@ -452,7 +454,7 @@ impl InstanceFileReader {
             queries.push(number);
         }
         let arity = claim.arity();
-        let mut texts: Vec<StudyDocument> = Vec::new();
+        let mut texts: Vec<OriginalOrDerivedDocument> = Vec::new();
         let mut numbers: HashMap<&[u8], u32> = HashMap::new();
         let mut rows = vec![0; n_rows * arity];
         for at in 0..arity {
@@ -465,8 +467,9 @@ impl InstanceFileReader {
                     Some(&number) => number,
                     None => {
                         let name = String::from_utf8_lossy(id.data());
-                        let text =
-                            StudyDocument::parse_id(&name, |id| self.doc_of.get(id).copied());
+                        let text = OriginalOrDerivedDocument::parse_id(&name, |id| {
+                            self.doc_of.get(id).copied()
+                        });
                         texts.push(text.ok_or_else(|| {
                             self.damaged(format!(
                                 "there is no text `{}`: {OTHER}",
@@ -481,7 +484,7 @@ impl InstanceFileReader {
                 rows[row * arity + at] = number;
             }
         }
-        Ok(InstanceRowGroup {
+        Ok(InstanceParquetRowGroup {
             probe: place,
             claim,
             queries,

@@ -8,9 +8,9 @@ use crate::error::Error;
 use crate::models::PairScore;
 use crate::store::scores::RankerScoresByTextHash;
 use crate::store::{Database, may_be_stored, places};
-use shared::api::{Job, JobState};
+use shared::api::{JobState, ScoringJob};
 use shared::error::Error as InputError;
-use shared::score::rescoring::RescoringRecord;
+use shared::score::rescoring::ScoreStabilityRecord;
 use shared::score::{RankerInfo, RankerKind};
 use sqlx::AssertSqlSafe;
 
@@ -119,7 +119,7 @@ impl Database {
     }
 
     /// Returns all stored jobs with their rankers, newest first.
-    pub(crate) async fn list_jobs(&self) -> Result<Vec<Job>, Error> {
+    pub(crate) async fn list_jobs(&self) -> Result<Vec<ScoringJob>, Error> {
         let rows: Vec<JobRow> = sqlx::query_as(
             "SELECT id, title, state, problem, n_pairs, n_done, created,
                     fingerprint, spec, label, detail, kind, note
@@ -132,7 +132,7 @@ impl Database {
     }
 
     /// Returns a stored job by its id; returns an error if there is none.
-    pub(crate) async fn job(&self, id: &str) -> Result<Job, Error> {
+    pub(crate) async fn job(&self, id: &str) -> Result<ScoringJob, Error> {
         if !may_be_stored(id) {
             return Err(InputError::name_not_found("job", id).into());
         }
@@ -185,7 +185,7 @@ impl Database {
     }
 
     /// Requeues a job that was canceled or has failed; others are left unchanged.
-    pub(crate) async fn resume_job(&self, id: &str) -> Result<(), Error> {
+    pub(crate) async fn requeue_canceled_or_failed_job(&self, id: &str) -> Result<(), Error> {
         let sql = "UPDATE jobs SET state = 'queued', problem = NULL
                    WHERE id = $1 AND state IN ('cancelled', 'failed')";
         self.change(sql, &[id]).await
@@ -244,7 +244,7 @@ impl Database {
     }
 
     /// Returns the first unfinished batch, of those after the given one.
-    pub(crate) async fn next_unfinished_batch(
+    pub(crate) async fn next_unfinished_batch_of_job(
         &self,
         id: &str,
         after: Option<i64>,
@@ -388,7 +388,7 @@ impl Database {
     }
 
     /// Returns some of the documents of a job that is not done.
-    pub(crate) async fn job_documents_at_indices(
+    pub(crate) async fn unfinished_job_documents_at_indices(
         &self,
         id: &str,
         places: &[u32],
@@ -410,10 +410,10 @@ impl Database {
     }
 
     /// Returns the score stability check of a job that is done.
-    pub(crate) async fn job_stability_check(
+    pub(crate) async fn job_score_stability_check(
         &self,
         id: &str,
-    ) -> Result<Option<RescoringRecord>, Error> {
+    ) -> Result<Option<ScoreStabilityRecord>, Error> {
         let found: Option<String> =
             sqlx::query_scalar("SELECT certificate FROM jobs WHERE id = $1")
                 .bind(id)
@@ -431,7 +431,7 @@ impl Database {
     pub(crate) async fn finish_job_and_delete_texts(
         &self,
         id: &str,
-        certificate: Option<&RescoringRecord>,
+        certificate: Option<&ScoreStabilityRecord>,
     ) -> Result<(), Error> {
         let failed = |it| self.failed(it);
         let json = certificate.map(serde_json::to_string).transpose();
@@ -481,7 +481,7 @@ pub(crate) enum BatchCommitOutcome {
 }
 
 impl JobRow {
-    fn into_job(self) -> Result<Job, Error> {
+    fn into_job(self) -> Result<ScoringJob, Error> {
         let state = match self.state.as_str() {
             "queued" => JobState::Queued,
             "running" => JobState::Running,
@@ -496,7 +496,7 @@ impl JobRow {
             "file" => RankerKind::ScoreFile,
             other => return Err(damaged(&self.id, "kind", other)),
         };
-        Ok(Job {
+        Ok(ScoringJob {
             ranker: RankerInfo {
                 spec: self.spec,
                 label: self.label,

@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use shared::error::{Error as InputError, InvalidField};
+use shared::error::{Error as InputError, ErrorFieldName};
 
 use crate::error::Error;
 use crate::models::PairScore;
@@ -113,7 +113,7 @@ impl PartialScores {
     }
 
     /// Returns the scores of all batches that were loaded from the file.
-    pub(crate) fn loaded_scores(&self) -> impl Iterator<Item = &PairScore> {
+    pub(crate) fn scores_loaded_from_file(&self) -> impl Iterator<Item = &PairScore> {
         self.done.values().flatten()
     }
 
@@ -141,7 +141,7 @@ fn take(file: &File, path: &Path) -> Result<(), Error> {
             let reason = "another axioscope is scoring the same; wait until it has ended, or take \
                           another data folder by `--data`";
             Err(InputError::conflicting_value(
-                InvalidField::with_display_name("data", path.display().to_string()),
+                ErrorFieldName::with_display_name("data", path.display().to_string()),
                 reason,
             )
             .into())

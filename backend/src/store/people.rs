@@ -7,7 +7,9 @@ mod invitations;
 mod sessions;
 
 use shared::annotation::PersonId;
-use shared::api::people::{AccessRole, PendingInvitation, PeopleResponse, Person, PersonAccount};
+use shared::api::people::{
+    AccessRole, PendingInvitation, PeopleAndInvitationsResponse, Person, PersonAccountSummary,
+};
 use shared::error::Error as InputError;
 use shared::user_text::normalize_person_name;
 use sqlx::{Any, Transaction};
@@ -70,7 +72,7 @@ impl Database {
     pub(crate) async fn list_people_and_invitations(
         &self,
         now_ms: i64,
-    ) -> Result<PeopleResponse, Error> {
+    ) -> Result<PeopleAndInvitationsResponse, Error> {
         let people: Vec<PersonListRow> = sqlx::query_as(
             "SELECT no, name, role, password_hash, since_ms, seen_ms, revoked_ms,
                  (SELECT count(*) FROM session
@@ -92,7 +94,7 @@ impl Database {
         .map_err(|it| self.failed(it))?;
         let people = people.into_iter().map(PersonListRow::into_somebody);
         let invited = invited.into_iter().map(InvitedRow::into_invited);
-        Ok(PeopleResponse {
+        Ok(PeopleAndInvitationsResponse {
             people: people.collect::<Result<_, _>>()?,
             invitations: invited.collect::<Result<_, _>>()?,
         })
@@ -235,8 +237,8 @@ impl PersonRow {
 }
 
 impl PersonListRow {
-    fn into_somebody(self) -> Result<PersonAccount, Error> {
-        Ok(PersonAccount {
+    fn into_somebody(self) -> Result<PersonAccountSummary, Error> {
+        Ok(PersonAccountSummary {
             person: Person {
                 id: PersonId(number(self.no)?),
                 name: self.name,

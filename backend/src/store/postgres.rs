@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use shared::error::{Error as InputError, InvalidField};
+use shared::error::{Error as InputError, ErrorFieldName};
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::PgConnectOptions;
@@ -288,8 +288,11 @@ pub(super) fn convert_postgres_error(address: &PostgresAddress, source: sqlx::Er
         // character_not_in_repertoire: PostgreSQL cannot store NUL
         "22021" => {
             let reason = "holds the character NUL, which PostgreSQL cannot store; leave it out";
-            InputError::malformed_value(InvalidField::with_display_name("texts", "a text"), reason)
-                .into()
+            InputError::malformed_value(
+                ErrorFieldName::with_display_name("texts", "a text"),
+                reason,
+            )
+            .into()
         }
         _ => Error::Database { at, source },
     }

@@ -78,7 +78,7 @@ impl StudyScoreColumns {
     pub(crate) fn from_study(study: &Study) -> StudyScoreColumns {
         let mut columns = StudyScoreColumns::default();
         for (ranker, scores) in study.scores.iter().enumerate() {
-            for (pair, score) in scores.values().iter().enumerate() {
+            for (pair, score) in scores.scores_in_pair_order().iter().enumerate() {
                 let Some(score) = score else { continue };
                 columns.rankers.push(ranker as i32);
                 columns.pairs.push(pair as i32);

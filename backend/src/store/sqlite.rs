@@ -52,7 +52,7 @@ pub(super) fn check_and_protect_database_file(file: &Path) -> Result<(), Error> 
                 .to_owned(),
         });
     }
-    restrict_access_to_owner(file);
+    restrict_sqlite_files_to_owner(file);
     Ok(())
 }
 
@@ -68,7 +68,7 @@ fn has_studies(folder: &Path) -> bool {
 /// Restricts access to the database file and the files that SQLite has created next to it to their
 /// owner. SQLite creates later files with the permissions of the first.
 #[cfg(unix)]
-pub(super) fn restrict_access_to_owner(file: &Path) {
+pub(super) fn restrict_sqlite_files_to_owner(file: &Path) {
     use std::os::unix::fs::PermissionsExt;
 
     for ending in ["", "-wal", "-shm"] {
@@ -89,7 +89,7 @@ pub(super) fn restrict_access_to_owner(file: &Path) {
 
 /// Does nothing on systems without file modes; the permissions of the folder apply.
 #[cfg(not(unix))]
-pub(super) fn restrict_access_to_owner(_file: &Path) {}
+pub(super) fn restrict_sqlite_files_to_owner(_file: &Path) {}
 
 pub(super) async fn open_sqlite_connection(
     options: &AnyConnectOptions,
@@ -107,14 +107,14 @@ pub(super) async fn configure_sqlite_connection(
 }
 
 /// Returns the layout number in the file; 0 for a new file.
-pub(super) async fn read_schema_version(pool: &AnyPool) -> sqlx::Result<i64> {
+pub(super) async fn read_sqlite_user_version(pool: &AnyPool) -> sqlx::Result<i64> {
     sqlx::query_scalar("PRAGMA user_version")
         .fetch_one(pool)
         .await
 }
 
 /// Writes the layout number into the file, for other versions and programs.
-pub(super) async fn write_schema_version(pool: &AnyPool, layout: i64) -> sqlx::Result<()> {
+pub(super) async fn write_sqlite_user_version(pool: &AnyPool, layout: i64) -> sqlx::Result<()> {
     // A PRAGMA takes no parameters. The number comes from this program.
     let set = sqlx::AssertSqlSafe(format!("PRAGMA user_version = {layout}"));
     sqlx::query(set).execute(pool).await?;

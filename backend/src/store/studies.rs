@@ -35,13 +35,13 @@ pub(crate) struct StudyListEntry {
 impl StudyListEntry {
     /// Returns a hash of the instances and the collection. As long as it is the same, instances
     /// have the same numbers and texts.
-    pub(crate) fn content_hash(&self) -> String {
+    pub(crate) fn instances_and_collection_hash(&self) -> String {
         digest(&self.instances_hash, &self.collection_hash)
     }
 }
 
-/// Returns the [`StudyListEntry::content_hash`] of a loaded study.
-pub(crate) fn study_content_hash(study: &Study) -> String {
+/// Returns the [`StudyListEntry::instances_and_collection_hash`] of a loaded study.
+pub(crate) fn study_instances_and_collection_hash(study: &Study) -> String {
     digest(&study.instances_hash, &study.collection_hash)
 }
 
@@ -104,7 +104,7 @@ impl Database {
     }
 
     /// Returns the entry of a study by its name; returns an error if there is none.
-    pub(crate) async fn study_entry(&self, name: &str) -> Result<StudyListEntry, Error> {
+    pub(crate) async fn study_entry_by_name(&self, name: &str) -> Result<StudyListEntry, Error> {
         let unknown = || shared::error::Error::name_not_found("study", name);
         if !may_be_stored(name) {
             return Err(unknown().into());

@@ -11,7 +11,7 @@ use super::{RequestError, send_and_parse};
 type RequestResult<E> = (E, Result<Arc<<E as Endpoint>::Reply>, RequestError>);
 
 /// The state of the replies to a request that changes.
-pub(crate) struct LatestReply<E: Endpoint<Reply: Send + Sync> + 'static> {
+pub(crate) struct ReactiveRequest<E: Endpoint<Reply: Send + Sync> + 'static> {
     result: LocalResource<RequestResult<E>>,
     /// The last successful reply; it stays while the next one is loading.
     pub(crate) reply: Memo<Option<Arc<E::Reply>>>,
@@ -21,22 +21,22 @@ pub(crate) struct LatestReply<E: Endpoint<Reply: Send + Sync> + 'static> {
     pub(crate) is_pending: Memo<bool>,
 }
 
-impl<E: Endpoint<Reply: Send + Sync>> Clone for LatestReply<E> {
-    fn clone(&self) -> LatestReply<E> {
+impl<E: Endpoint<Reply: Send + Sync>> Clone for ReactiveRequest<E> {
+    fn clone(&self) -> ReactiveRequest<E> {
         *self
     }
 }
 
-impl<E: Endpoint<Reply: Send + Sync>> Copy for LatestReply<E> {}
+impl<E: Endpoint<Reply: Send + Sync>> Copy for ReactiveRequest<E> {}
 
-impl<E> LatestReply<E>
+impl<E> ReactiveRequest<E>
 where
     E: Endpoint<Reply: PartialEq + Send + Sync> + Clone + PartialEq + Send + Sync,
 {
     /// Sends the request, and sends it again whenever it changes.
     pub(crate) fn send_on_change(
         request: impl Fn() -> E + Send + Sync + 'static,
-    ) -> LatestReply<E> {
+    ) -> ReactiveRequest<E> {
         let request = Memo::new(move |_| request());
         let answer = LocalResource::new(move || {
             let request = request.get();
@@ -55,7 +55,7 @@ where
             let answer = answer.get();
             answer.is_none_or(|it| request.with(|request| it.0 != *request))
         };
-        LatestReply {
+        ReactiveRequest {
             result: answer,
             reply,
             error: Memo::new(move |_| answer.get().and_then(|it| it.1.err())),

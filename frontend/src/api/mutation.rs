@@ -38,7 +38,7 @@ impl MutatingRequestState {
         reply: impl Future<Output = Result<R, RequestError>> + 'static,
         done: impl FnOnce(R) + 'static,
     ) {
-        wait_for_result_unless_busy(self.is_busy, reply, move |reply| match reply {
+        spawn_unless_busy(self.is_busy, reply, move |reply| match reply {
             Ok(reply) => {
                 self.error.set(None);
                 done(reply);
@@ -50,7 +50,7 @@ impl MutatingRequestState {
 
 /// Waits for a result unless another one is in progress; `done` receives it if the page is still
 /// open.
-pub(crate) fn wait_for_result_unless_busy<R: 'static>(
+pub(crate) fn spawn_unless_busy<R: 'static>(
     busy: RwSignal<bool>,
     result: impl Future<Output = R> + 'static,
     done: impl FnOnce(R) + 'static,

@@ -1,7 +1,7 @@
 //! The operator's token, stored until the tab is closed and shared by both programs of the tab.
 
 /// Stores the operator's token, which later requests of this tab are sent with.
-pub(crate) fn store_operator_token(token: &str) {
+pub(crate) fn store_operator_token_for_tab(token: &str) {
     if let Some(session) = session_storage() {
         let _ = session.set_item(TOKEN, token);
     }

@@ -28,7 +28,7 @@ struct SessionPerson {
 
 /// How the session has changed when a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SessionChangeOnRefusal {
+pub(crate) enum DetectedSessionChange {
     /// Nothing has changed, so the request itself was refused.
     Unchanged,
     /// The token was that of an earlier session, so the request can be sent once more.
@@ -42,13 +42,13 @@ impl SessionPersonAndCsrfToken {
     pub(crate) fn detect_session_change(
         &self,
         now: &SessionPersonAndCsrfToken,
-    ) -> SessionChangeOnRefusal {
+    ) -> DetectedSessionChange {
         if self.person.is_some() && self.person != now.person {
-            SessionChangeOnRefusal::SessionReplaced
+            DetectedSessionChange::SessionReplaced
         } else if self.csrf_token == now.csrf_token {
-            SessionChangeOnRefusal::Unchanged
+            DetectedSessionChange::Unchanged
         } else {
-            SessionChangeOnRefusal::TokenRenewed
+            DetectedSessionChange::TokenRenewed
         }
     }
 }
@@ -68,7 +68,7 @@ pub(crate) fn cache_person_and_csrf_token(known: SessionPersonAndCsrfToken) {
 }
 
 /// Caches the identity in a reply and returns true if the reply contains one.
-pub(crate) fn cache_csrf_token_from_reply(path: &str, reply: &str) -> bool {
+pub(crate) fn cache_session_identity_from_reply(path: &str, reply: &str) -> bool {
     let tells = [
         GetSessionRequest::PATH,
         AcceptInvitationRequest::PATH,
@@ -105,24 +105,24 @@ mod tests {
         let mine = cached_identity(Some(1), Some("a"));
         assert_eq!(
             mine.detect_session_change(&cached_identity(Some(1), Some("a"))),
-            SessionChangeOnRefusal::Unchanged
+            DetectedSessionChange::Unchanged
         );
         assert_eq!(
             mine.detect_session_change(&cached_identity(Some(1), Some("b"))),
-            SessionChangeOnRefusal::TokenRenewed
+            DetectedSessionChange::TokenRenewed
         );
         assert_eq!(
             mine.detect_session_change(&cached_identity(Some(2), Some("b"))),
-            SessionChangeOnRefusal::SessionReplaced
+            DetectedSessionChange::SessionReplaced
         );
         assert_eq!(
             mine.detect_session_change(&cached_identity(None, None)),
-            SessionChangeOnRefusal::SessionReplaced
+            DetectedSessionChange::SessionReplaced
         );
         let visitor = cached_identity(None, None);
         assert_eq!(
             visitor.detect_session_change(&cached_identity(Some(2), Some("b"))),
-            SessionChangeOnRefusal::TokenRenewed
+            DetectedSessionChange::TokenRenewed
         );
     }
 
@@ -130,8 +130,11 @@ mod tests {
     fn who_is_heard_from_what_says_so() {
         let reply = r#"{"role":"annotator","person":{"id":3,"name":"Ada","has_password":false},
                         "csrf_token":"x"}"#;
-        assert!(!cache_csrf_token_from_reply("/api/studies", reply));
-        assert!(cache_csrf_token_from_reply(GetSessionRequest::PATH, reply));
+        assert!(!cache_session_identity_from_reply("/api/studies", reply));
+        assert!(cache_session_identity_from_reply(
+            GetSessionRequest::PATH,
+            reply
+        ));
         assert_eq!(
             super::cached_person_and_csrf_token(),
             Some(cached_identity(Some(3), Some("x")))

@@ -13,16 +13,17 @@ use gloo_net::http::{Request, RequestBuilder, Response};
 use shared::api::address::RequestAddress;
 use shared::api::people::{CSRF_HEADER, GetSessionRequest};
 use shared::api::worker::{
-    GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, WorkerRequest, study_of_request,
+    GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, WorkerRequest,
+    study_name_of_request,
 };
 use shared::api::{
-    CreateJobRequest, Endpoint, ErrorResponse, GetJobRequest, GetJobScoresRequest,
-    GetServerInfoRequest, Job, ListStudiesRequest, Method, ServerInfoResponse,
+    CreateScoringJobRequest, Endpoint, ErrorResponse, GetJobScoresRequest, GetScoringJobRequest,
+    GetServerInfoRequest, ListStudiesRequest, RequestMethod, ScoringJob, ServerInfoResponse,
 };
 use wasm_bindgen::prelude::{Closure, JsCast, JsValue};
 use web_sys::{EventSource, MessageEvent};
 
-use super::session_identity::{self, SessionChangeOnRefusal, SessionPersonAndCsrfToken};
+use super::session_identity::{self, DetectedSessionChange, SessionPersonAndCsrfToken};
 use super::{
     NO_SERVER, NO_SESSION, OutgoingRequest, RequestError, network_error, operator_token,
     parse_reply_json, to_json, worker,
@@ -36,7 +37,7 @@ pub(crate) async fn send_to_server_or_worker(
     if [ManipulateTextRequest::PATH, GetPublishedTableRequest::PATH].contains(&path.as_str()) {
         return request_worker(path, json).await;
     }
-    match (study_of_request(&json), detect_host().await?) {
+    match (study_name_of_request(&json), detect_host().await?) {
         (Some(study), _) if study == LOCAL_STUDY => request_worker(path, json).await,
         (_, HostKind::Server(server)) if path == GetServerInfoRequest::PATH => Ok(to_json(&server)),
         (_, HostKind::Server(_)) => request_server(&path, method, &json).await,
@@ -53,7 +54,7 @@ pub(crate) async fn send_to_server_or_worker(
 pub(crate) async fn create_job_for_local_study(
     ranker: String,
     title: String,
-) -> Result<Job, RequestError> {
+) -> Result<ScoringJob, RequestError> {
     let ask = WorkerRequest::BuildJob {
         model: ranker,
         title,
@@ -62,12 +63,12 @@ pub(crate) async fn create_job_for_local_study(
     let body = worker::run_worker_task(ask, &JsValue::UNDEFINED)
         .await?
         .attachment;
-    let response = send_change(Method::Post, CreateJobRequest::PATH, body).await?;
+    let response = send_change(RequestMethod::Post, CreateScoringJobRequest::PATH, body).await?;
     parse_reply_json(&response.text().await.map_err(network_error)?)
 }
 
 /// Fetches the scores of a job and adds them to the local study, whose hash begins with `of`.
-pub(crate) async fn add_scores_to_local_study(
+pub(crate) async fn fetch_scores_into_local_study(
     job: &str,
     of: &str,
 ) -> Result<worker::WorkerReply, RequestError> {
@@ -128,7 +129,7 @@ pub(crate) struct JobSubscription(Rc<JobEventListener>);
 struct JobEventListener {
     address: String,
     source: RefCell<Option<EventConnection>>,
-    on_job: Box<dyn Fn(Job)>,
+    on_job: Box<dyn Fn(ScoringJob)>,
     on_disconnect: Box<dyn Fn()>,
 }
 
@@ -160,11 +161,11 @@ const RETRY_MS: u32 = 3_000;
 /// breaks.
 pub(crate) fn watch_job(
     job: &str,
-    heard: impl Fn(Job) + 'static,
+    heard: impl Fn(ScoringJob) + 'static,
     lost: impl Fn() + 'static,
 ) -> Result<JobSubscription, RequestError> {
     let watcher = Rc::new(JobEventListener {
-        address: GetJobRequest {
+        address: GetScoringJobRequest {
             job: job.to_owned(),
         }
         .events_address(),
@@ -184,7 +185,7 @@ fn connect(watcher: &Rc<JobEventListener>) -> Result<(), JsValue> {
             return;
         };
         let text = event.data().as_string().unwrap_or_default();
-        let Ok(job) = serde_json::from_str::<Job>(&text) else {
+        let Ok(job) = serde_json::from_str::<ScoringJob>(&text) else {
             return (watcher.on_disconnect)();
         };
         if job.state.is_finished() {
@@ -275,18 +276,22 @@ fn with_operator_token(request: RequestBuilder) -> RequestBuilder {
     }
 }
 
-async fn request_server(path: &str, method: Method, json: &str) -> Result<String, RequestError> {
+async fn request_server(
+    path: &str,
+    method: RequestMethod,
+    json: &str,
+) -> Result<String, RequestError> {
     let request = serde_json::from_str(json).unwrap_or_default();
     let address = RequestAddress::new(method, path, request);
     let response = match (method, address.body) {
-        (Method::Get, _) => get(&address.path).await?,
+        (RequestMethod::Get, _) => get(&address.path).await?,
         (method, body) => {
             let body = body.map_or(JsValue::UNDEFINED, |it| JsValue::from_str(&it));
             send_change(method, &address.path, body).await?
         }
     };
     let reply = response.text().await.map_err(network_error)?;
-    if session_identity::cache_csrf_token_from_reply(path, &reply) {
+    if session_identity::cache_session_identity_from_reply(path, &reply) {
         // The permissions depend on who is signed in.
         HOST.set(None);
     }
@@ -356,7 +361,7 @@ async fn get(address: &str) -> Result<Response, RequestError> {
 /// Sends a request that changes something with the token of the session. If another tab has
 /// started a new session, the request is sent once more, but never as another person.
 async fn send_change(
-    method: Method,
+    method: RequestMethod,
     address: &str,
     body: JsValue,
 ) -> Result<Response, RequestError> {
@@ -374,14 +379,14 @@ async fn send_change(
     }
     let now = fetch_identity().await?;
     match known.detect_session_change(&now) {
-        SessionChangeOnRefusal::Unchanged => check_status(response).await,
-        SessionChangeOnRefusal::SessionReplaced => Err(problem_error(
+        DetectedSessionChange::Unchanged => check_status(response).await,
+        DetectedSessionChange::SessionReplaced => Err(problem_error(
             "This browser is now signed in as somebody else, or signed out. Sign in again and \
              reload the page."
                 .to_owned(),
             NO_SESSION,
         )),
-        SessionChangeOnRefusal::TokenRenewed => {
+        DetectedSessionChange::TokenRenewed => {
             session_identity::cache_person_and_csrf_token(now.clone());
             check_status(send_with_identity(method, address, &body, &now).await?).await
         }
@@ -389,17 +394,17 @@ async fn send_change(
 }
 
 async fn send_with_identity(
-    method: Method,
+    method: RequestMethod,
     address: &str,
     body: &JsValue,
     known: &SessionPersonAndCsrfToken,
 ) -> Result<Response, RequestError> {
     let request = match method {
-        Method::Get => Request::get(address),
-        Method::Post => Request::post(address),
-        Method::Put => Request::put(address),
-        Method::Patch => Request::patch(address),
-        Method::Delete => Request::delete(address),
+        RequestMethod::Get => Request::get(address),
+        RequestMethod::Post => Request::post(address),
+        RequestMethod::Put => Request::put(address),
+        RequestMethod::Patch => Request::patch(address),
+        RequestMethod::Delete => Request::delete(address),
     };
     let mut request = with_operator_token(request).header("content-type", "application/json");
     if let Some(token) = &known.csrf_token {
@@ -443,7 +448,7 @@ async fn read_problem(response: Response) -> RequestError {
 }
 
 fn problem_error(error: String, error_type: &str) -> RequestError {
-    RequestError::Server(ErrorResponse::new(error, error_type))
+    RequestError::Server(ErrorResponse::with_message_and_type(error, error_type))
 }
 
 fn no_server_error() -> RequestError {

@@ -281,7 +281,7 @@ fn parse_message(message: &JsValue) -> Option<(WorkerMessage<WorkerResponse>, Js
 }
 
 fn worker_problem(error: &str) -> ErrorResponse {
-    ErrorResponse::new(error, "worker")
+    ErrorResponse::with_message_and_type(error, "worker")
 }
 
 fn worker_lost_error() -> RequestError {

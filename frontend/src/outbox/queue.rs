@@ -16,7 +16,7 @@ const MAX_RETRY_MS: u64 = 60_000;
 
 /// An event that the server has not confirmed yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct QueuedEvent {
+pub(crate) struct UnconfirmedAnnotationEvent {
     /// Position in the queue; events are sent in this order.
     #[serde(alias = "place")]
     pub(crate) position: u64,
@@ -60,7 +60,7 @@ pub(crate) struct BatchDeliveryResult {
     /// Events that the server has: they can be deleted from the browser.
     pub(crate) delivered: Vec<AnnotationEventKey>,
     /// Rejected events, to be stored with the reason.
-    pub(crate) refused: Vec<QueuedEvent>,
+    pub(crate) refused: Vec<UnconfirmedAnnotationEvent>,
     /// The pause before the next request.
     pub(crate) retry_after_ms: Option<u64>,
 }
@@ -69,7 +69,7 @@ pub(crate) struct BatchDeliveryResult {
 #[derive(Debug, Default)]
 pub(crate) struct UnsentEventQueue {
     /// Sorted by position.
-    pending: Vec<QueuedEvent>,
+    pending: Vec<UnconfirmedAnnotationEvent>,
     /// The pending events that are not stored in the browser yet.
     unstored: BTreeSet<AnnotationEventKey>,
     /// The events of this visit that the server has stored.
@@ -85,7 +85,7 @@ pub(crate) struct UnsentEventQueue {
 
 impl UnsentEventQueue {
     /// Adds an event that was stored before, unless it is in the queue or was delivered.
-    pub(crate) fn add_stored_event(&mut self, kept: QueuedEvent) {
+    pub(crate) fn add_stored_event(&mut self, kept: UnconfirmedAnnotationEvent) {
         let key = kept.event.key;
         let known = self.pending.iter().any(|it| it.event.key == key);
         if known || self.delivered.contains(&key) {
@@ -98,8 +98,11 @@ impl UnsentEventQueue {
     }
 
     /// Adds an event that was just created. It is not sent before
-    /// [`UnsentEventQueue::mark_stored`].
-    pub(crate) fn add_new_event(&mut self, mut kept: QueuedEvent) -> QueuedEvent {
+    /// [`UnsentEventQueue::mark_locally_stored`].
+    pub(crate) fn add_new_event(
+        &mut self,
+        mut kept: UnconfirmedAnnotationEvent,
+    ) -> UnconfirmedAnnotationEvent {
         let last = self.pending.last().map_or(0, |it| it.position);
         kept.position = kept.position.max(last + 1);
         self.unstored.insert(kept.event.key);
@@ -108,7 +111,7 @@ impl UnsentEventQueue {
     }
 
     /// Marks an event as stored in the browser, or as impossible to store.
-    pub(crate) fn mark_stored(&mut self, key: AnnotationEventKey) {
+    pub(crate) fn mark_locally_stored(&mut self, key: AnnotationEventKey) {
         self.unstored.remove(&key);
     }
 
@@ -145,7 +148,7 @@ impl UnsentEventQueue {
     }
 
     /// Applies the reply to a batch, however late it comes.
-    pub(crate) fn handle_reply(
+    pub(crate) fn handle_batch_reply(
         &mut self,
         number: u64,
         sent: &SubmitEventsResponse,
@@ -182,7 +185,7 @@ impl UnsentEventQueue {
     }
 
     /// Handles a batch without a reply. Returns none if the batch has been answered by now.
-    pub(crate) fn handle_failure(
+    pub(crate) fn handle_batch_failure(
         &mut self,
         number: u64,
         error: &RequestError,
@@ -214,7 +217,7 @@ impl UnsentEventQueue {
 
     /// Removes the events that the server rejected from the queue and returns their keys.
     pub(crate) fn remove_rejected(&mut self) -> Vec<AnnotationEventKey> {
-        let of = |it: &QueuedEvent| it.rejection.is_some().then_some(it.event.key);
+        let of = |it: &UnconfirmedAnnotationEvent| it.rejection.is_some().then_some(it.event.key);
         let gone: Vec<AnnotationEventKey> = self.pending.iter().filter_map(of).collect();
         self.pending.retain(|it| it.rejection.is_none());
         self.delivered.extend(&gone);
@@ -222,12 +225,12 @@ impl UnsentEventQueue {
     }
 
     /// Returns all unsent events, sorted by position.
-    pub(crate) fn unsent_events(&self) -> &[QueuedEvent] {
+    pub(crate) fn unsent_events(&self) -> &[UnconfirmedAnnotationEvent] {
         &self.pending
     }
 
     /// Returns how many events the server has stored in this visit.
-    pub(crate) fn n_events_saved(&self) -> usize {
+    pub(crate) fn n_delivered_events(&self) -> usize {
         self.delivered.len()
     }
 

@@ -9,7 +9,7 @@ use idb::{Database, DatabaseEvent, Error, Factory, ObjectStoreParams, Transactio
 use shared::annotation::AnnotationEventKey;
 use wasm_bindgen::JsValue;
 
-use super::queue::QueuedEvent;
+use super::queue::UnconfirmedAnnotationEvent;
 
 const DATABASE: &str = "axioscope-review";
 const EVENTS: &str = "events";
@@ -65,7 +65,9 @@ impl UnsentEventStore {
 
     /// Loads the events of all people. Events of another version that cannot be parsed are skipped
     /// and stay in the table.
-    pub(crate) async fn load_all(&self) -> Result<Vec<QueuedEvent>, BrowserStorageError> {
+    pub(crate) async fn load_all(
+        &self,
+    ) -> Result<Vec<UnconfirmedAnnotationEvent>, BrowserStorageError> {
         with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadOnly)?;
             let values = transaction
@@ -79,7 +81,10 @@ impl UnsentEventStore {
     }
 
     /// Stores an event, replacing any with the same key. It is on disk when this returns.
-    pub(crate) async fn put(&self, kept: &QueuedEvent) -> Result<(), BrowserStorageError> {
+    pub(crate) async fn put(
+        &self,
+        kept: &UnconfirmedAnnotationEvent,
+    ) -> Result<(), BrowserStorageError> {
         with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
             let json = serde_json::to_string(kept).expect("an event has only string keys");

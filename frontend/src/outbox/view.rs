@@ -4,7 +4,9 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::queue::DeliveryProblem;
-use super::{OutboxStatus, delete_rejected_events, outbox_status_signal, send_unsent_events_now};
+use super::{
+    OutboxStatus, discard_rejected_outbox_events, outbox_status_signal, send_unsent_events_now,
+};
 use crate::number_format::format_count;
 use crate::routes::PageRoute;
 use crate::widgets::download;
@@ -118,7 +120,7 @@ pub(crate) fn RejectedEventsPanel() -> impl IntoView {
                     type="button"
                     on:click=move |_| {
                         close();
-                        delete_rejected_events();
+                        discard_rejected_outbox_events();
                     }
                 >
                     "Discard permanently"
@@ -184,11 +186,11 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
 
 #[cfg(test)]
 mod tests {
-    use shared::annotation::event::AnnotationAction;
+    use shared::annotation::event::AnnotationEventAction;
     use shared::annotation::{AnnotationEventKey, ClientAnnotationEvent, PersonId};
     use shared::api::annotation::TaskId;
 
-    use super::super::queue::QueuedEvent;
+    use super::super::queue::UnconfirmedAnnotationEvent;
     use super::*;
 
     fn said(status: &OutboxStatus) -> Vec<String> {
@@ -198,14 +200,14 @@ mod tests {
     #[test]
     fn each_state_has_its_words() {
         let key = AnnotationEventKey::from_bytes([1; 16]);
-        let kept = QueuedEvent {
+        let kept = UnconfirmedAnnotationEvent {
             position: 1,
             person: PersonId(1),
             task: TaskId(1),
             event: ClientAnnotationEvent {
                 key,
                 created_ms: 0,
-                action: AnnotationAction::Undone { of: key },
+                action: AnnotationEventAction::Undone { of: key },
             },
             rejection: None,
         };

@@ -87,7 +87,7 @@ fn anchor(name: &str) -> String {
 
 /// Scrolls to the section that the address names, also when the page is first opened.
 fn follow_anchor() {
-    let hash = PageLocation::of_calling_page().hash;
+    let hash = PageLocation::from_context_or_browser().hash;
     Effect::new(move |_| {
         let name = hash.get();
         let name = name.trim_start_matches('#').to_owned();
@@ -170,7 +170,7 @@ fn Symbols() -> impl IntoView {
 /// Renders one axiom with its worked example.
 #[component]
 fn AxiomEntry(axiom: Axiom) -> impl IntoView {
-    let about = axiom.description();
+    let about = axiom.probe_description();
     let [premises, claim] = split_statement(about.formula);
     let example = match axiom {
         Axiom::IrAxioms(_) | Axiom::Formula(_) if about.example.is_empty() => ().into_any(),
@@ -430,7 +430,7 @@ mod tests {
     #[test]
     fn every_formula_has_premises_and_a_claim() {
         for axiom in Axiom::ALL.iter().copied().chain(Axiom::all_ir_axioms()) {
-            let [premises, claim] = split_statement(axiom.description().formula);
+            let [premises, claim] = split_statement(axiom.probe_description().formula);
             assert!(!premises.is_empty() && claim.starts_with("S("), "{axiom:?}");
         }
     }

@@ -15,11 +15,11 @@ use shared::compare::RankerComparison;
 use shared::report::{self, format};
 
 use crate::api;
-use crate::api::latest_reply::LatestReply;
+use crate::api::latest_reply::ReactiveRequest;
 use crate::number_format::format_count_with_noun;
 use crate::pages::compare_address::{ComparePageState, CompareView};
 use crate::routes::PageRoute;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::resource_view::StudyBreadcrumb;
 use choices::ComparisonOptionsForm;
 use figures::ComparisonFigures;
@@ -35,7 +35,7 @@ pub(crate) fn CompareRankers(
 ) -> impl IntoView {
     let scene =
         ComparePageState::following_address(study, CompareView::from_address, CompareView::href);
-    let latest = LatestReply::send_on_change(move || CompareRankersRequest {
+    let latest = ReactiveRequest::send_on_change(move || CompareRankersRequest {
         study: scene.study.get_value(),
         options: scene.view.get().comparison,
     });
@@ -90,7 +90,7 @@ fn CompareError(
     };
     view! {
         <h1>"These rankers cannot be compared"</h1>
-        <ErrorMessage error retry/>
+        <LoadErrorMessage error retry/>
         {move || {
             changed()
                 .then(|| {

@@ -1,14 +1,14 @@
 //! The address of the Compare rankers page, so that a view can be cited and shared.
 
 use shared::compare::query_list::{
-    ComparedQueryFilter, ComparedQueryListOptions, ComparedQuerySort, ReciprocalRankChangeKind,
-    TopDocumentFraction,
+    ComparedQueryGroup, ComparedQueryListOptions, ComparedQuerySort, ReciprocalRankChangeKind,
+    TopDocumentTermFraction,
 };
 use shared::compare::question_class::QuestionClass;
 use shared::compare::{QueryRelevanceRequirement, RankerComparisonOptions};
 use shared::text::Stopwords;
 
-use crate::pages::page_state::StudyPageState;
+use crate::pages::page_state::AddressEncodedPageState;
 use crate::pages::study::address::{ParameterLookup, query_string};
 use crate::routes::PageRoute;
 
@@ -21,7 +21,7 @@ pub(crate) struct CompareView {
     /// The two rankers, and the queries over which they are compared.
     pub(crate) comparison: RankerComparisonOptions,
     /// Which queries are listed.
-    pub(crate) selection: ComparedQueryFilter,
+    pub(crate) selection: ComparedQueryGroup,
     /// The order of the list.
     pub(crate) sort: ComparedQuerySort,
     /// The page of the list, counted from 0; from 1 in the address.
@@ -31,7 +31,7 @@ pub(crate) struct CompareView {
 }
 
 /// The state that the parts of the page share.
-pub(super) type ComparePageState = StudyPageState<CompareView>;
+pub(super) type ComparePageState = AddressEncodedPageState<CompareView>;
 
 impl CompareView {
     /// Parses a view from an address; parameters that cannot be parsed are ignored.
@@ -103,7 +103,7 @@ impl CompareView {
         pairs.extend(from.map(|it| ("min_relevant_grade", it.to_string())));
         pairs.extend(stop.map(|it| ("stopwords", it.to_owned())));
         pairs.extend(self.comparison.split.clone().map(|it| ("split", it)));
-        if self.selection != ComparedQueryFilter::All {
+        if self.selection != ComparedQueryGroup::All {
             pairs.push(("selection", selection_parameter(&self.selection)));
         }
         pairs.extend(sort.map(|it| ("sort", it.to_owned())));
@@ -136,46 +136,46 @@ const CHANGE_PARAMETERS: [(ReciprocalRankChangeKind, &str); 5] = [
     (ReciprocalRankChangeKind::OneToZero, "lost"),
 ];
 
-fn fraction_parameter(fraction: TopDocumentFraction) -> &'static str {
+fn fraction_parameter(fraction: TopDocumentTermFraction) -> &'static str {
     match fraction {
-        TopDocumentFraction::QueryTokens => "fqt",
-        TopDocumentFraction::NovelTerms => "fnt",
+        TopDocumentTermFraction::QueryTokens => "fqt",
+        TopDocumentTermFraction::NovelTerms => "fnt",
     }
 }
 
-fn selection_parameter(selection: &ComparedQueryFilter) -> String {
+fn selection_parameter(selection: &ComparedQueryGroup) -> String {
     match selection {
-        ComparedQueryFilter::All => "all".to_owned(),
-        ComparedQueryFilter::FqtBucket { side, bucket } => format!("bucket.{bucket}.{side}"),
-        ComparedQueryFilter::QueryLength { n_tokens } => format!("length.{n_tokens}"),
-        ComparedQueryFilter::RrChange { change } => {
+        ComparedQueryGroup::All => "all".to_owned(),
+        ComparedQueryGroup::FqtBucket { side, bucket } => format!("bucket.{bucket}.{side}"),
+        ComparedQueryGroup::QueryLength { n_tokens } => format!("length.{n_tokens}"),
+        ComparedQueryGroup::RrChange { change } => {
             let word = CHANGE_PARAMETERS.iter().find(|it| it.0 == *change);
             format!("change.{}", word.map_or("level", |it| it.1))
         }
-        ComparedQueryFilter::QuestionClass { answer } => {
+        ComparedQueryGroup::QuestionClass { answer } => {
             format!(
                 "answer.{}",
                 answer.map_or("none", QuestionClass::abbreviation)
             )
         }
-        ComparedQueryFilter::Bigram { words } => format!("begins.{words}"),
-        ComparedQueryFilter::Disjoint { depth } => format!("apart.{depth}"),
-        ComparedQueryFilter::HigherFraction { fraction, side } => {
+        ComparedQueryGroup::Bigram { words } => format!("begins.{words}"),
+        ComparedQueryGroup::Disjoint { depth } => format!("apart.{depth}"),
+        ComparedQueryGroup::HigherFraction { fraction, side } => {
             format!("{}.{side}", fraction_parameter(*fraction))
         }
     }
 }
 
-fn parse_selection_parameter(word: &str) -> Option<ComparedQueryFilter> {
+fn parse_selection_parameter(word: &str) -> Option<ComparedQueryGroup> {
     let (kind, rest) = word.split_once('.')?;
     let side = |it: &str| it.parse::<u8>().ok().filter(|it| *it < 2);
-    let higher = |fraction: TopDocumentFraction| {
-        side(rest).map(|side| ComparedQueryFilter::HigherFraction { fraction, side })
+    let higher = |fraction: TopDocumentTermFraction| {
+        side(rest).map(|side| ComparedQueryGroup::HigherFraction { fraction, side })
     };
     match kind {
         "bucket" => {
             let (bucket, of) = rest.split_once('.')?;
-            Some(ComparedQueryFilter::FqtBucket {
+            Some(ComparedQueryGroup::FqtBucket {
                 side: side(of)?,
                 bucket: bucket.parse().ok()?,
             })
@@ -183,29 +183,29 @@ fn parse_selection_parameter(word: &str) -> Option<ComparedQueryFilter> {
         "length" => rest
             .parse()
             .ok()
-            .map(|n_tokens| ComparedQueryFilter::QueryLength { n_tokens }),
+            .map(|n_tokens| ComparedQueryGroup::QueryLength { n_tokens }),
         "change" => {
             let (change, _) = *CHANGE_PARAMETERS.iter().find(|it| it.1 == rest)?;
-            Some(ComparedQueryFilter::RrChange { change })
+            Some(ComparedQueryGroup::RrChange { change })
         }
-        "answer" if rest == "none" => Some(ComparedQueryFilter::QuestionClass { answer: None }),
+        "answer" if rest == "none" => Some(ComparedQueryGroup::QuestionClass { answer: None }),
         "answer" => {
             let answer = QuestionClass::ALL
                 .iter()
                 .find(|it| it.abbreviation() == rest)?;
-            Some(ComparedQueryFilter::QuestionClass {
+            Some(ComparedQueryGroup::QuestionClass {
                 answer: Some(*answer),
             })
         }
-        "begins" => Some(ComparedQueryFilter::Bigram {
+        "begins" => Some(ComparedQueryGroup::Bigram {
             words: rest.to_owned(),
         }),
         "apart" => rest
             .parse()
             .ok()
-            .map(|depth| ComparedQueryFilter::Disjoint { depth }),
-        "fqt" => higher(TopDocumentFraction::QueryTokens),
-        "fnt" => higher(TopDocumentFraction::NovelTerms),
+            .map(|depth| ComparedQueryGroup::Disjoint { depth }),
+        "fqt" => higher(TopDocumentTermFraction::QueryTokens),
+        "fnt" => higher(TopDocumentTermFraction::NovelTerms),
         _ => None,
     }
 }
@@ -239,7 +239,7 @@ mod tests {
                 stopwords: Stopwords::None,
                 split: Some("test".to_owned()),
             },
-            selection: ComparedQueryFilter::Bigram {
+            selection: ComparedQueryGroup::Bigram {
                 words: "what is".to_owned(),
             },
             sort: ComparedQuerySort::Loss,
@@ -259,20 +259,20 @@ mod tests {
     #[test]
     fn every_selection_survives_its_word() {
         let answers = QuestionClass::ALL.iter().map(|it| Some(*it)).chain([None]);
-        let answers = answers.map(|answer| ComparedQueryFilter::QuestionClass { answer });
+        let answers = answers.map(|answer| ComparedQueryGroup::QuestionClass { answer });
         let changes = ReciprocalRankChangeKind::ALL
             .iter()
-            .map(|it| ComparedQueryFilter::RrChange { change: *it });
+            .map(|it| ComparedQueryGroup::RrChange { change: *it });
         let others = [
-            ComparedQueryFilter::FqtBucket { side: 1, bucket: 4 },
-            ComparedQueryFilter::QueryLength { n_tokens: 11 },
-            ComparedQueryFilter::Disjoint { depth: 10 },
-            ComparedQueryFilter::HigherFraction {
-                fraction: TopDocumentFraction::QueryTokens,
+            ComparedQueryGroup::FqtBucket { side: 1, bucket: 4 },
+            ComparedQueryGroup::QueryLength { n_tokens: 11 },
+            ComparedQueryGroup::Disjoint { depth: 10 },
+            ComparedQueryGroup::HigherFraction {
+                fraction: TopDocumentTermFraction::QueryTokens,
                 side: 0,
             },
-            ComparedQueryFilter::HigherFraction {
-                fraction: TopDocumentFraction::NovelTerms,
+            ComparedQueryGroup::HigherFraction {
+                fraction: TopDocumentTermFraction::NovelTerms,
                 side: 1,
             },
         ];

@@ -14,7 +14,7 @@ use crate::location::PageLocation;
 use crate::pages::study::address;
 use crate::routes::PageRoute;
 use crate::widgets::controls::QuerySplitSelect;
-use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
+use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::form::SelectField;
 use crate::widgets::resource_view::{RequestReplyView, StudyBreadcrumb};
 
@@ -24,7 +24,7 @@ pub(crate) fn FiguresPage(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
-    let choice = PageLocation::signal_from_query_string(choice_from_address);
+    let choice = PageLocation::signal_following_query_string(choice_from_address);
     let name = study.clone();
     let drawn = api::fetch_on_signal_change(move || GetFiguresRequest {
         study: name.clone(),
@@ -85,7 +85,7 @@ fn FiguresView(
     let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
     let overlap = figures.query_overlap.as_ref().map(|it| {
         let draw = |thirds| {
-            InteractiveFigure::without_selection(plot::draw_ranker_means_by_overlap(
+            FigureWithSelection::without_selection(plot::draw_effectiveness_by_overlap_third(
                 &names,
                 &it.measure,
                 thirds,
@@ -96,7 +96,7 @@ fn FiguresView(
     let (all, in_pool) = overlap.unzip();
     let scatter = figures.effectiveness_scatter.as_ref();
     let scatter = scatter.map(|it| {
-        InteractiveFigure::without_selection(plot::draw_effectiveness_scatter(&names, it))
+        FigureWithSelection::without_selection(plot::draw_effectiveness_axiom_scatter(&names, it))
     });
     let modes = figures.variants.clone();
     view! {
@@ -112,19 +112,19 @@ fn FiguresView(
             </div>
         </div>
         <Choices figures=figures.clone() modes choice study/>
-        <FigureSection
+        <ExportableFigureSection
             id="funnel"
             name="From candidates to instances"
             said="Pairs that remain with the axiom as originally stated, with relaxed \
                  preconditions, and extended to queries of any length."
             drawing=Some(
-                InteractiveFigure::without_selection(
+                FigureWithSelection::without_selection(
                     plot::draw_mining_funnel(&figures.funnels),
                 ),
             )
             table=table("funnel")
         />
-        <FigureSection
+        <ExportableFigureSection
             id="preconditions"
             name="Why pairs are rejected"
             said="For each precondition: the share of candidate pairs that fail it, the share \
@@ -132,14 +132,14 @@ fn FiguresView(
             drawing=None
             table=table("preconditions")
         />
-        <FigureSection
+        <ExportableFigureSection
             id="tokenization"
             name="Instances with another analyzer"
             said="Share of instances that still meet all preconditions with another analyzer."
             drawing=None
             table=table("tokenization")
         />
-        <FigureSection
+        <ExportableFigureSection
             id="compared"
             name="Ranker comparison"
             said="Difference between two fractions over the same instances, and whether it is \
@@ -147,7 +147,7 @@ fn FiguresView(
             drawing=None
             table=table("compared")
         />
-        <FigureSection
+        <ExportableFigureSection
             id="effectiveness"
             name="Effectiveness"
             said="Computed from the relevance judgments over the candidate pools, with \
@@ -155,7 +155,7 @@ fn FiguresView(
             drawing=None
             table=table("effectiveness")
         />
-        <FigureSection
+        <ExportableFigureSection
             id="overlap"
             name="Effectiveness by overlap, all queries"
             said="Queries in thirds by the share of query terms that their relevant documents \
@@ -163,14 +163,14 @@ fn FiguresView(
             drawing=all
             table=table("overlap")
         />
-        <FigureSection
+        <ExportableFigureSection
             id="overlap-pool"
             name="Effectiveness by overlap, queries with a relevant candidate"
             said="The same, restricted to queries with a relevant document in the candidate pool."
             drawing=in_pool
             table=table("overlap")
         />
-        <FigureSection
+        <ExportableFigureSection
             id="scatter"
             name="Effectiveness and axiom agreement"
             said="Whether rankers that agree with the axioms are also more effective."

@@ -25,7 +25,7 @@ use crate::keyboard::{self, KeyPressOutcome};
 use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
-use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
+use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::section::Section;
 use crate::widgets::token_matches::TokenMatchesSection;
@@ -34,7 +34,7 @@ use documents::InstanceDocuments;
 use edits::DocumentDifferencesSection;
 use neighbors::InstanceNeighbors;
 use preconditions::PreconditionTable;
-use scores::RankerScores;
+use scores::InstanceScoresByRanker;
 use term_contributions::TermContributionsSection;
 use word_similarity::QuerySimilarWordsSection;
 
@@ -76,7 +76,7 @@ impl InstancePath {
 /// decide them.
 #[component]
 pub(crate) fn InstanceDetailsPage() -> impl IntoView {
-    let PageLocation { path, search, .. } = PageLocation::of_calling_page();
+    let PageLocation { path, search, .. } = PageLocation::from_context_or_browser();
     let variants = search.clone();
     // An address of another page is ignored, since this page is about to be removed.
     let place = Memo::new(move |before: Option<&Option<InstancePath>>| {
@@ -130,7 +130,7 @@ pub(crate) fn InstanceDetailsPage() -> impl IntoView {
             .href();
             view! {
                 <h1>"The instance cannot be shown"</h1>
-                <ErrorMessage error retry/>
+                <LoadErrorMessage error retry/>
                 <p class="note"><a href=href>"Back to the study"</a></p>
             }
             .into_any()
@@ -294,7 +294,7 @@ fn InstanceContent(
         <div class:behaviour=!shown.probe.is_axiom()>
             <div class="why" class:alone=!measured>
                 {premises}
-                <RankerScores study=study.clone() shown=shown.clone()/>
+                <InstanceScoresByRanker study=study.clone() shown=shown.clone()/>
             </div>
             {counted}
             {attention}
@@ -354,7 +354,7 @@ fn InstanceButtons(
             button.click();
         }
     };
-    keyboard::on_key_press(move |key| {
+    keyboard::listen_for_key_presses(move |key| {
         let (button, step) = match key {
             "k" => (previous, Some(ListDirection::Previous)),
             "j" => (next, Some(ListDirection::Next)),

@@ -11,26 +11,26 @@ use leptos_router::hooks::{use_navigate, use_query_map, use_url};
 use shared::api::GetStudyRequest;
 use shared::plot::{self, FigureTheme};
 use shared::probe::{AxiomVariant, Probe};
-use shared::report::{self, TableColumn, TableColumnKind, TableValue};
+use shared::report::{self, TableColumnHeader, TableColumnKind, TableValue};
 use shared::study::controls::StudyPageControls;
 use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
-use shared::verdict::ClaimOutcome;
+use shared::verdict::VerdictOutcome;
 
 use super::study::address::{CellAddress, InstanceListView, InstanceView, StudyView};
 use super::study::{
     describe_documents_with_grades, format_margin, margin_definition, margin_digits,
 };
-use crate::api::latest_reply::LatestReply;
+use crate::api::latest_reply::ReactiveRequest;
 use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
 use crate::widgets::controls::{AllowedControlValues, DebouncedStudyControls, StudyControlBar};
 use crate::widgets::download;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::figure::FigureView;
 use crate::widgets::section::Section;
 use crate::widgets::table::ReportTableView;
-use crate::widgets::term_contributions::DifferenceBar;
+use crate::widgets::term_contributions::ClaimSupportBar;
 use crate::widgets::verdict::VerdictChip;
 use crate::widgets::virtual_list::{VirtualList, row_link_id};
 use filters::InstanceListFilters;
@@ -59,7 +59,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
     let view = Memo::new(move |_| InstanceListView::from_address(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
     let name = StoredValue::new(study.clone());
-    let look = LatestReply::send_on_change(move || GetStudyRequest {
+    let look = ReactiveRequest::send_on_change(move || GetStudyRequest {
         study: name.get_value(),
         controls: dials.get(),
     });
@@ -71,7 +71,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
         ranker: ranker.get_value(),
         view: view.get(),
     });
-    let rows = InstanceRows::fetch_on_change(asked);
+    let rows = InstanceRows::new_with_automatic_refetch(asked);
     let navigate = use_navigate();
     let go = Callback::new(move |view: InstanceListView| {
         let options = NavigateOptions {
@@ -94,7 +94,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
         probe,
     };
     let spot = Memo::new(move |_| overview.get().and_then(|it| cell.position(&it)));
-    let about = probe.description();
+    let about = probe.probe_description();
     let title = move || {
         let overview = overview.get();
         let row_name = overview.as_ref().zip(spot.get());
@@ -124,7 +124,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
             }
             .href();
             view! {
-                <ErrorMessage error retry/>
+                <LoadErrorMessage error retry/>
                 <p class="note"><a href=href>"Back to the study"</a></p>
             }
         })
@@ -256,7 +256,7 @@ fn histogram_table(histogram: &MarginHistogram, name: &str) -> report::ReportTab
         name: name.to_owned(),
         title: "Margins".to_owned(),
         columns: columns
-            .map(|(name, kind)| TableColumn::new(name, kind))
+            .map(|(name, kind)| TableColumnHeader::with_name_and_kind(name, kind))
             .to_vec(),
         rows,
         notes: Vec::new(),
@@ -286,7 +286,7 @@ fn InstanceList(
     Effect::new(move |_| {
         // The pages of the previous list are discarded, so the rows in view must be fetched again.
         rows.summary.track();
-        rows.ensure_loaded(seen.get());
+        rows.fetch_missing_pages(seen.get());
     });
     let row =
         Callback::new(move |at: u64| view! { <InstanceListRow at rows current mode/> }.into_any());
@@ -379,7 +379,7 @@ fn InstanceListRow(
                         <span class="label">{below}</span>
                     </span>
                     {part}
-                    <DifferenceBar share=margin_share(&line, &histogram)/>
+                    <ClaimSupportBar share=margin_share(&line, &histogram)/>
                     <span class="num">{format_margin(line.margin, digits)}</span>
                     <VerdictChip probe outcome=line.outcome/>
                 </a>
@@ -407,16 +407,16 @@ fn NoInstances(
     let filtered = !now.query.is_empty() || now.min_margin.is_some() || now.max_margin.is_some();
     let said = match now.outcome {
         _ if !probe.is_axiom() => "No sample matches these filters.",
-        Some(ClaimOutcome::Violated) if !filtered => "No violations.",
-        Some(ClaimOutcome::Tied) if !filtered => "No ties.",
-        Some(ClaimOutcome::Satisfied) if !filtered => "No instance agrees with the axiom.",
+        Some(VerdictOutcome::Violated) if !filtered => "No violations.",
+        Some(VerdictOutcome::Tied) if !filtered => "No ties.",
+        Some(VerdictOutcome::Satisfied) if !filtered => "No instance agrees with the axiom.",
         _ => "No instance matches these filters.",
     };
     let (words, next) = match now.outcome {
-        Some(ClaimOutcome::Violated) if !filtered && probe.is_axiom() => (
+        Some(VerdictOutcome::Violated) if !filtered && probe.is_axiom() => (
             "Show the satisfied instances",
             InstanceListView {
-                outcome: Some(ClaimOutcome::Satisfied),
+                outcome: Some(VerdictOutcome::Satisfied),
                 sort: InstanceSort::AbsoluteMargin,
                 ..now.clone()
             },

@@ -5,23 +5,23 @@ mod forms;
 
 use leptos::prelude::*;
 use shared::api::people::{
-    AccessRole, InvitationResponse, LookUpInvitationRequest, SessionResponse,
+    AccessRole, InvitationGrantsResponse, LookUpInvitationRequest, SessionResponse,
 };
 
 use crate::api::{self, RequestError};
 use crate::location::{self, PageLocation};
 use crate::pages::review::identity::fetch_session_and_open_outbox;
 use crate::routes::PageRoute;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::needs_server::NeedsServerNotice;
 use crate::widgets::resource_view::RequestReplyView;
 use account::{AccountSection, OperatorSignOut};
-use forms::{JoinForm, SignInForm};
+use forms::{AccountSetupForm, SignInForm};
 
 /// Renders the page on which people accept an invitation, sign in and manage their account.
 #[component]
 pub(crate) fn JoinAndAccountPage() -> impl IntoView {
-    let PageLocation { hash, .. } = PageLocation::of_calling_page();
+    let PageLocation { hash, .. } = PageLocation::from_context_or_browser();
     let given = hash.get_untracked();
     let token = RwSignal::new((!given.is_empty()).then_some(given));
     Effect::new(move |_| {
@@ -52,7 +52,7 @@ pub(crate) fn JoinAndAccountPage() -> impl IntoView {
 enum JoinPageState {
     NoServer,
     /// A valid invitation, and the current session.
-    Invited(String, InvitationResponse, SessionResponse),
+    Invited(String, InvitationGrantsResponse, SessionResponse),
     /// An invalid invitation, and the current session.
     InvalidInvitation(RequestError, SessionResponse),
     /// The link has no invitation.
@@ -92,7 +92,7 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
         JoinPageState::Invited(token, to, who) => invitation_view(token, to, who),
         JoinPageState::InvalidInvitation(error, who) => view! {
             <h1>"This invitation cannot be used"</h1>
-            <ErrorMessage error/>
+            <LoadErrorMessage error/>
             <p class="lead">
                 "An invitation works once and for a limited time. Ask the sender for a new one. \
                  If you already used it in this browser or set a password, you do not need \
@@ -110,7 +110,7 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
 }
 
 /// Renders what an invitation is for, and the form that accepts it.
-fn invitation_view(token: String, to: InvitationResponse, who: SessionResponse) -> AnyView {
+fn invitation_view(token: String, to: InvitationGrantsResponse, who: SessionResponse) -> AnyView {
     let until = local_time(to.expires_ms);
     let signed_in = who.person.map(|it| {
         view! {
@@ -129,7 +129,7 @@ fn invitation_view(token: String, to: InvitationResponse, who: SessionResponse) 
         <p class="lead">{role_description(to.role)}</p>
         <p class="note">"The invitation can be used once, until " {until} "."</p>
         {signed_in}
-        <JoinForm token=Some(token) name=to.person_name/>
+        <AccountSetupForm token=Some(token) name=to.person_name/>
     }
     .into_any()
 }
@@ -149,7 +149,7 @@ fn NoInvitation(
                 "You are the operator of this server. Choose a name under which your decisions \
                  are recorded."
             </p>
-            <JoinForm token=None name=None/>
+            <AccountSetupForm token=None name=None/>
             {who.csrf_token.map(|_| view! { <OperatorSignOut again/> })}
         }
         .into_any(),

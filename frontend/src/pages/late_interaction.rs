@@ -10,7 +10,7 @@ mod term_details;
 
 use leptos::prelude::*;
 use shared::api::{GetStudyRequest, ListLateInteractionAnalysesRequest};
-use shared::late_interaction::LateInteractionAnalysisWithSlug;
+use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::probe::CandidatePoolSpec;
 use shared::report::{self, format};
 use shared::score::RankerInfo;
@@ -20,14 +20,14 @@ use shared::study::overview::StudyOverview;
 
 use crate::api;
 use crate::number_format::format_count_with_noun;
-use crate::widgets::figure_section::FigureSection;
+use crate::widgets::figure_section::ExportableFigureSection;
 use crate::widgets::form::SelectField;
 use crate::widgets::resource_view::{RequestReplyView, StudyBreadcrumb};
 use address::{LateInteractionPageState, LateInteractionView};
 use documents::QueryDocuments;
-use instance_links::InstanceListLinks;
+use instance_links::LinksToInstanceLists;
 use plots::LateInteractionPlots;
-use term_details::TermDetails;
+use term_details::SelectedQueryTermDetails;
 use term_table::TermImportanceTable;
 
 /// The overview of the study, once it is loaded.
@@ -54,7 +54,7 @@ pub(crate) fn LateInteractionPage(
     let found = api::fetch_on_signal_change(move || ListLateInteractionAnalysesRequest {
         study: name.get_value(),
     });
-    let shown = move |found: Vec<LateInteractionAnalysisWithSlug>| match found.is_empty() {
+    let shown = move |found: Vec<LateInteractionAnalysisWithRankerSlug>| match found.is_empty() {
         true => view! { <NoAnalysis study=name.get_value()/> }.into_any(),
         false => view! { <AnalysisView found overview scene/> }.into_any(),
     };
@@ -80,7 +80,7 @@ fn NoAnalysis(study: String) -> impl IntoView {
 
 #[component]
 fn AnalysisView(
-    found: Vec<LateInteractionAnalysisWithSlug>,
+    found: Vec<LateInteractionAnalysisWithRankerSlug>,
     /// Used for links to instances; the page works without it.
     overview: OverviewResource,
     scene: LateInteractionPageState,
@@ -92,7 +92,7 @@ fn AnalysisView(
         row.unwrap_or_default()
     });
     let rankers = (found.len() > 1).then(|| {
-        let ranker = |it: &LateInteractionAnalysisWithSlug| {
+        let ranker = |it: &LateInteractionAnalysisWithRankerSlug| {
             (it.slug.clone(), it.analysis.header.ranker.clone())
         };
         let rankers = found.iter().map(ranker).collect();
@@ -140,11 +140,11 @@ fn RankerSelect(
 /// Renders the analysis of one ranker.
 #[component]
 fn RankerAnalysis(
-    listed: LateInteractionAnalysisWithSlug,
+    listed: LateInteractionAnalysisWithRankerSlug,
     overview: OverviewResource,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
-    let LateInteractionAnalysisWithSlug {
+    let LateInteractionAnalysisWithRankerSlug {
         slug,
         analysis: found,
     } = listed;
@@ -163,14 +163,14 @@ fn RankerAnalysis(
     let lists = Memo::new(move |_| {
         let overview = overview.get().and_then(Result::ok);
         let of = |it: StudyOverview| {
-            found.with_value(|found| InstanceListLinks::for_ranker(&it, &found.header.ranker))
+            found.with_value(|found| LinksToInstanceLists::for_ranker(&it, &found.header.ranker))
         };
         overview.map(of).unwrap_or_default()
     });
     let of_word = move || {
         chosen
             .get()
-            .map(|word| view! { <TermDetails word found lists scene/> })
+            .map(|word| view! { <SelectedQueryTermDetails word found lists scene/> })
     };
     let pool = head.pool.parse::<CandidatePoolSpec>();
     let pool = pool.map_or_else(|_| head.pool.clone(), |it| it.describe());
@@ -186,11 +186,11 @@ fn RankerAnalysis(
                     </span>
                     <span>{format_count_with_noun(head.n_docs, "document", "documents")}</span>
                     <span title=head.pool>"candidate pool: " {pool}</span>
-                    <span>{format::format_date(&head.created)}</span>
+                    <span>{format::spell_out_iso_date(&head.created)}</span>
                 </p>
             </div>
         </div>
-        <FigureSection
+        <ExportableFigureSection
             of="late-interaction-"
             id="correlations"
             name="Correlation with idf"

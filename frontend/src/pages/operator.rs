@@ -11,7 +11,7 @@ use shared::api::people::{AccessRole, GetSessionRequest, OperatorSignInRequest};
 use crate::api::{self, RequestError};
 use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
-use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
+use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
 use crate::widgets::needs_server::NeedsServerNotice;
 use crate::widgets::operator_sign_in::OperatorTokenForm;
 use health::HealthCheckSection;
@@ -23,7 +23,7 @@ use models::ModelListSection;
 /// here.
 #[component]
 pub(crate) fn OperatorPage() -> impl IntoView {
-    let PageLocation { hash, .. } = PageLocation::of_calling_page();
+    let PageLocation { hash, .. } = PageLocation::from_context_or_browser();
     let shelf = ServerModelsState::new();
     let failed = RwSignal::new(None::<RequestError>);
     if hash.with_untracked(String::is_empty) {
@@ -50,7 +50,9 @@ pub(crate) fn OperatorPage() -> impl IntoView {
         OperatorPageState::Visitor => {
             view! { <OperatorSignIn refused=shelf.is_token_rejected again/> }.into_any()
         }
-        OperatorPageState::Failed(error) => view! { <ErrorMessage error retry=again/> }.into_any(),
+        OperatorPageState::Failed(error) => {
+            view! { <LoadErrorMessage error retry=again/> }.into_any()
+        }
         OperatorPageState::Operator => view! {
             <ModelListSection shelf/>
             <HealthCheckSection shelf/>

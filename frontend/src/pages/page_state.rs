@@ -6,7 +6,7 @@ use super::study::address;
 use crate::location::{self, PageLocation};
 
 /// The study of a page and the view encoded in its address.
-pub(crate) struct StudyPageState<V: Send + Sync + 'static> {
+pub(crate) struct AddressEncodedPageState<V: Send + Sync + 'static> {
     /// The name of the study.
     pub(crate) study: StoredValue<String>,
     /// The view encoded in the address.
@@ -14,27 +14,27 @@ pub(crate) struct StudyPageState<V: Send + Sync + 'static> {
     href: fn(&V, &str) -> String,
 }
 
-impl<V: Send + Sync> Clone for StudyPageState<V> {
-    fn clone(&self) -> StudyPageState<V> {
+impl<V: Send + Sync> Clone for AddressEncodedPageState<V> {
+    fn clone(&self) -> AddressEncodedPageState<V> {
         *self
     }
 }
 
-impl<V: Send + Sync> Copy for StudyPageState<V> {}
+impl<V: Send + Sync> Copy for AddressEncodedPageState<V> {}
 
-impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
+impl<V: Clone + PartialEq + Send + Sync> AddressEncodedPageState<V> {
     /// Creates a state that follows the address, from functions that parse and write a view.
     pub(crate) fn following_address(
         study: String,
         read: impl Fn(address::ParameterLookup<'_>) -> V + Send + Sync + 'static,
         href: fn(&V, &str) -> String,
-    ) -> StudyPageState<V> {
-        let here = PageLocation::of_calling_page();
+    ) -> AddressEncodedPageState<V> {
+        let here = PageLocation::from_context_or_browser();
         let view = Memo::new(move |_| {
             let search = here.search.get();
             read(&|key| location::query_string_parameter(&search, key))
         });
-        StudyPageState {
+        AddressEncodedPageState {
             study: StoredValue::new(study),
             view,
             href,

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::api::GetCollectionStatisticsRequest;
 use shared::probe::Probe;
-use shared::study::playground::{CollectionStatistics, evaluate_playground_input};
+use shared::study::playground::{CollectionStatisticsAndVectors, evaluate_playground_input};
 use shared::text::Analyzer;
 
 use crate::api;
@@ -33,7 +33,8 @@ use crate::debounce::DebounceTimer;
 use crate::widgets::download;
 use input::PlaygroundInput;
 use state::{
-    FetchedCollectionStatistics, NeuralRankerWithScores, PlaygroundEvaluationState, PlaygroundState,
+    CollectionStatisticsFetchResult, NeuralRankerWithScores, PlaygroundEvaluationState,
+    PlaygroundState,
 };
 use text_history::TextUndoHistory;
 
@@ -53,7 +54,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
             })
             .await
             .map(Rc::new);
-            Some(FetchedCollectionStatistics { study, stats })
+            Some(CollectionStatisticsFetchResult { study, stats })
         }
     });
     let desk = PlaygroundState {
@@ -74,7 +75,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
         manipulated: RwSignal::new(None),
     };
     update_answer(desk);
-    share_link::sync_address_with_content(desk);
+    share_link::update_address_on_change(desk);
     let opened = initial_content::fetch_instance_and_follow_address(desk, opening);
     view! {
         <div class="head">
@@ -86,7 +87,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
                 </p>
             </div>
             <div class="btns">
-                <initial_content::SourceInstanceNotice desk opened/>
+                <initial_content::OpenedInstanceNotice desk opened/>
                 <share_link::CopyLinkButton desk/>
                 <button class="btn" type="button" on:click=move |_| save_instance(desk)>
                     "Save as instance"
@@ -154,7 +155,7 @@ fn update_answer(desk: PlaygroundState) {
 
 fn compute_answer(
     sheet: PlaygroundInput,
-    collection: Option<FetchedCollectionStatistics>,
+    collection: Option<CollectionStatisticsFetchResult>,
 ) -> PlaygroundEvaluationState {
     if sheet.is_blank() {
         return PlaygroundEvaluationState::Blank;
@@ -177,7 +178,7 @@ fn compute_answer(
     if let Some(stats) = &stats {
         typed.analyzer = stats.analyzer.clone();
     }
-    let known = stats.as_ref().map(|it| CollectionStatistics {
+    let known = stats.as_ref().map(|it| CollectionStatisticsAndVectors {
         totals: it.totals,
         terms: &it.terms,
         word_vectors: it.vectors.as_ref().map(|it| &it.vectors),
@@ -211,7 +212,7 @@ struct SavedInstance {
 #[derive(serde::Serialize)]
 struct SavedSettings {
     analyzer: Analyzer,
-    limits: shared::probe::MiningLimits,
+    limits: shared::probe::MiningThresholds,
     variant: shared::probe::AxiomVariant,
     rankers: Vec<String>,
 }

@@ -28,8 +28,8 @@ struct ReproductionChoice {
 /// Renders the Reproductions page, which compares published tables with the authors' code and with
 /// ours.
 #[component]
-pub(crate) fn Reproductions() -> impl IntoView {
-    let choice = PageLocation::signal_from_query_string(choice_from_address);
+pub(crate) fn ReproductionsPage() -> impl IntoView {
+    let choice = PageLocation::signal_following_query_string(choice_from_address);
     let studies = api::fetch_on_signal_change(|| ListStudiesRequest {});
     let replayed = LocalResource::new(move || {
         let ReproductionChoice { asked, study } = choice.get();

@@ -16,7 +16,7 @@ use crate::pages::join::JoinAndAccountPage;
 use crate::pages::people::PeoplePage;
 use crate::routes::PageRoute;
 use annotate::AnnotatePage;
-use curate::CuratePage;
+use curate::AnnotationTaskCurationPage;
 use new_task::NewTaskPage;
 use tasks::AnnotationTasksPage;
 use trial::TrialAnnotationPage;
@@ -36,7 +36,7 @@ pub(crate) fn render_review_route(page: PageRoute) -> AnyView {
     }
     match page {
         PageRoute::AnnotateTask { task } => view! { <AnnotatePage task/> }.into_any(),
-        PageRoute::CurateTask { task } => view! { <CuratePage task/> }.into_any(),
+        PageRoute::CurateTask { task } => view! { <AnnotationTaskCurationPage task/> }.into_any(),
         PageRoute::NewTask => view! { <NewTaskPage/> }.into_any(),
         PageRoute::Trial { study } => view! { <TrialAnnotationPage study/> }.into_any(),
         PageRoute::Join => view! { <JoinAndAccountPage/> }.into_any(),

@@ -213,7 +213,7 @@ fn StudyCard(
     });
     let cells = cells.collect_view();
     let n_instances = (!card.probes.is_empty()).then(|| {
-        view! { <span>{number_format::format_short_count(card.n_instances)} " instances"</span> }
+        view! { <span>{number_format::format_count_abbreviating_millions(card.n_instances)} " instances"</span> }
     });
     let n_behaviours = (card.n_behavioral_tests > 0).then(|| {
         let n = card.n_behavioral_tests;
@@ -253,7 +253,7 @@ fn StudyCard(
                             "documents",
                         )}
                     </span>
-                    <span>{number_format::format_date(&card.created)}</span>
+                    <span>{number_format::spell_out_iso_date(&card.created)}</span>
                     <span class="hash" title="Instance hash">
                         {number_format::shorten_hash(&card.instances_hash)}
                     </span>
@@ -345,7 +345,7 @@ fn Legend(sample: LegendExample) -> impl IntoView {
         axiom,
         fraction,
     } = sample;
-    let shown = format::format_fraction(fraction);
+    let shown = format::format_two_digit_fraction(fraction);
     let label = format!(
         "How to read a cell: {ranker} on {axiom} is {shown}. The number is the fraction of \
          instances that the ranker orders as the axiom predicts; the dot shows its position \

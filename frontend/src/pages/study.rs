@@ -20,14 +20,14 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map, use_url};
 use shared::api::GetStudyRequest;
-use shared::api::annotation::ListHumanJudgmentsRequest;
+use shared::api::annotation::ListStudyHumanJudgmentsRequest;
 use shared::api::people::{AccessRole, GetSessionRequest};
 use shared::api::worker::LOCAL_STUDY;
 use shared::plot::{self, FigureTheme};
 use shared::report;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
-use shared::verdict::ClaimOutcome;
+use shared::verdict::VerdictOutcome;
 
 use crate::api;
 use crate::bundle_loader::LazyBundlePage;
@@ -38,15 +38,15 @@ use crate::widgets::controls::{
     AllowedControlValues, DebouncedStudyControls, QuerySplitSelect, StudyControlBar,
 };
 use crate::widgets::download;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::export_buttons::FigureExportButtons;
-use crate::widgets::heatmap::{HeatMap, HeatMapCellRow, HeatMapPlaceholder, HeatMapPosition};
+use crate::widgets::heatmap::{HeatMap, HeatMapPlaceholder, HeatMapPosition, RankerOrRelevanceRow};
 use crate::widgets::table::ReportTableView;
 use address::{CellAddress, FigureDisplay, InstanceListView, StudyView};
-use findings::Findings;
+use findings::LargestFindingsList;
 use header::StudyHeader;
 use panel::CellPanel;
-use restore_texts::RestoreTexts;
+use restore_texts::RestoreTextsFromFiles;
 use stability_check::StabilityCheckSummary;
 
 pub(crate) use panel::{
@@ -56,7 +56,7 @@ pub(crate) use panel::{
 /// Renders the Study page, which shows how often each ranker satisfies each axiom and its results
 /// on the behavioral tests.
 #[component]
-pub(crate) fn Study() -> impl IntoView {
+pub(crate) fn StudyPage() -> impl IntoView {
     let url = use_url();
     let query = use_query_map();
     let study = Memo::new(move |_| {
@@ -107,7 +107,7 @@ pub(crate) fn Study() -> impl IntoView {
                 <Title text="Study"/>
                 <Crumbs title=study.get_untracked()/>
                 <h1>"The study cannot be shown"</h1>
-                <ErrorMessage error retry/>
+                <LoadErrorMessage error retry/>
                 {usual}
             }
             .into_any()
@@ -206,12 +206,12 @@ fn StudyContent(
             }
         });
     });
-    let way = move |spot: HeatMapPosition, outcome: Option<ClaimOutcome>| match (
+    let way = move |spot: HeatMapPosition, outcome: Option<VerdictOutcome>| match (
         selected.get(),
         spot.row,
     ) {
-        (None, _) | (_, HeatMapCellRow::Relevance) => None,
-        (Some(_), HeatMapCellRow::Ranker(_)) => {
+        (None, _) | (_, RankerOrRelevanceRow::Relevance) => None,
+        (Some(_), RankerOrRelevanceRow::Ranker(_)) => {
             let cell = CellAddress::new(spot, &overview.read())?;
             let list = InstanceListView {
                 dials: dials.get(),
@@ -224,16 +224,16 @@ fn StudyContent(
     let href = Callback::new(move |spot: HeatMapPosition| way(spot, None));
     let open = use_navigate();
     let for_keys = reach.clone();
-    keyboard::on_key_press(move |key| {
+    keyboard::listen_for_key_presses(move |key| {
         let now = turned.controls.get_untracked();
         match key {
-            "[" => turned.set_after_delay(for_keys.with_delta_stepped_by(&now, -1)),
-            "]" => turned.set_after_delay(for_keys.with_delta_stepped_by(&now, 1)),
-            "m" => turned.set_now(for_keys.with_next_variant(&now)),
+            "[" => turned.set_after_delay(for_keys.controls_with_delta_step(&now, -1)),
+            "]" => turned.set_after_delay(for_keys.controls_with_delta_step(&now, 1)),
+            "m" => turned.set_now(for_keys.controls_with_next_variant(&now)),
             "v" => {
                 let spot = untrack(move || selected.get());
                 let Some(href) =
-                    spot.and_then(|it| untrack(|| way(it, Some(ClaimOutcome::Violated))))
+                    spot.and_then(|it| untrack(|| way(it, Some(VerdictOutcome::Violated))))
                 else {
                     return KeyPressOutcome::Ignored;
                 };
@@ -304,13 +304,13 @@ fn StudyContent(
             .into_any()
         }
     };
-    let own_copy = withheld.map(|study| view! { <RestoreTexts study done=again/> });
+    let own_copy = withheld.map(|study| view! { <RestoreTextsFromFiles study done=again/> });
     view! {
         <Title text=title.clone()/>
         <Crumbs title/>
         <StudyHeader overview/>
         {own_copy}
-        {(!no_axioms).then(|| view! { <Findings study=told overview view/> })}
+        {(!no_axioms).then(|| view! { <LargestFindingsList study=told overview view/> })}
         {bar}
         {body}
         <Show when=move || is_said.get()>
@@ -329,7 +329,7 @@ async fn has_human_judgments(study: String) -> bool {
     if study == LOCAL_STUDY || !matches!(api::fetch_server_info().await, Ok(Some(_))) {
         return false;
     }
-    let said = api::send_without_parsing(&ListHumanJudgmentsRequest { study }).await;
+    let said = api::send_without_parsing(&ListStudyHumanJudgmentsRequest { study }).await;
     // An error counts as true, since the section shows the error.
     if said.map_or(true, |it| it.trim() != "[]") {
         return true;
@@ -359,13 +359,15 @@ fn selected_cell(
 ) -> Option<HeatMapPosition> {
     let known = |it: &HeatMapPosition| {
         let row = match it.row {
-            HeatMapCellRow::Ranker(row) => row < overview.rows.len(),
-            HeatMapCellRow::Relevance => overview.columns.iter().any(|it| it.qrels_cell.is_some()),
+            RankerOrRelevanceRow::Ranker(row) => row < overview.rows.len(),
+            RankerOrRelevanceRow::Relevance => {
+                overview.columns.iter().any(|it| it.qrels_cell.is_some())
+            }
         };
-        row && it.overview_column(overview).is_some()
+        row && it.column_in_overview(overview).is_some()
     };
     let first = overview.columns.first().map(|it| HeatMapPosition {
-        row: HeatMapCellRow::Ranker(0),
+        row: RankerOrRelevanceRow::Ranker(0),
         probe: it.probe,
     });
     wanted.filter(known).or(first.filter(known))
@@ -386,7 +388,10 @@ fn ResultFigure(
     let as_table = Memo::new(move |_| shape.get() == FigureDisplay::Table);
     let svg = Callback::new(move |()| {
         let overview = overview.get_untracked();
-        let text = plot::figure_to_svg(&plot::draw_study_heatmap(&overview), FigureTheme::Light);
+        let text = plot::figure_to_svg(
+            &plot::draw_study_heatmap_figure(&overview),
+            FigureTheme::Light,
+        );
         download::offer_text_download(&format!("{}.svg", overview.name), "image/svg+xml", &text);
     });
     let csv = Callback::new(move |()| {

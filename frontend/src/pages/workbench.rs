@@ -24,7 +24,7 @@ use crate::api::{RequestError, worker};
 use crate::keyboard::{self, KeyPressOutcome};
 use crate::old_addresses::{WORKBENCH, with_old_names};
 use crate::routes::PageRoute;
-use settings::LocalStudySettings;
+use settings::LocalStudyFormValues;
 use state::{StudyRunState, StudyScoringJob, WorkbenchState};
 
 /// Renders the Workbench page, which makes a study from local files in the browser.
@@ -38,7 +38,9 @@ pub(crate) fn WorkbenchPage() -> impl IntoView {
     });
     let bench = WorkbenchState {
         files: RwSignal::new_local(Vec::new()),
-        settings: RwSignal::new(LocalStudySettings::from_query_string(|key| query.get(key))),
+        settings: RwSignal::new(LocalStudyFormValues::from_query_string(|key| {
+            query.get(key)
+        })),
         stop_list: RwSignal::new(None),
         vocabulary: RwSignal::new(None),
         run: RwSignal::new(StudyRunState::Idle),
@@ -47,7 +49,7 @@ pub(crate) fn WorkbenchPage() -> impl IntoView {
     };
     write_address(bench);
     restore_local_study(bench);
-    keyboard::on_key_press(move |key| match key {
+    keyboard::listen_for_key_presses(move |key| match key {
         "o" => {
             files::open_file_picker();
             KeyPressOutcome::Handled
@@ -97,7 +99,7 @@ fn write_address(bench: WorkbenchState) {
     Effect::new(move |before: Option<String>| {
         let mut query = bench
             .settings
-            .with(LocalStudySettings::to_non_default_query_pairs);
+            .with(LocalStudyFormValues::to_non_default_query_pairs);
         if let Some(StudyScoringJob { id, study_hash: of }) = bench.job.get() {
             query.push(("job", id));
             query.push(("instances", of));
@@ -167,7 +169,7 @@ fn clear(bench: WorkbenchState) {
         bench.job.set(None);
         bench.stop_list.set(None);
         bench.vocabulary.set(None);
-        bench.settings.set(LocalStudySettings::default_settings());
+        bench.settings.set(LocalStudyFormValues::default_settings());
         match worker::run_worker_task(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
             Ok(_) => bench.run.set(StudyRunState::Idle),
             Err(error) => bench.run.set(StudyRunState::Failed(error)),

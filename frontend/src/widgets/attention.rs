@@ -228,7 +228,7 @@ fn attention_figure(
         let (weight, met) = each.max_by(|a, b| a.0.total_cmp(b.0))?;
         Some(format!(
             "{piece}, {met} {}",
-            format::format_fraction(f64::from(*weight))
+            format::format_two_digit_fraction(f64::from(*weight))
         ))
     });
     let most: Vec<String> = most.collect();
@@ -242,11 +242,11 @@ fn attention_figure(
 /// Returns a table of the attention of every token to every token, for export.
 fn weight_table(all: &[AttentionResponse]) -> ReportTable {
     let mut table = ReportTable::new("attention", "Attention of each token to each token")
-        .with_number_columns("document | position")
-        .with_text_columns("token")
-        .with_number_columns("attended position")
-        .with_text_columns("attended token")
-        .with_number_columns("weight");
+        .add_number_columns("document | position")
+        .add_text_columns("token")
+        .add_number_columns("attended position")
+        .add_text_columns("attended token")
+        .add_number_columns("weight");
     for (document, it) in all.iter().enumerate() {
         for (from, (token, row)) in it.tokens.iter().zip(&it.weights).enumerate() {
             for (to, (attended, &weight)) in it.tokens.iter().zip(row).enumerate() {

@@ -2,7 +2,7 @@
 //! query-term occurrences, and further axioms.
 
 use shared::error::Error;
-use shared::probe::{MiningLimits, Probe};
+use shared::probe::{MiningThresholds, Probe};
 
 use super::form::parse_integer_at_least;
 
@@ -19,9 +19,9 @@ pub(crate) const FURTHER_AXIOMS_LABEL: &str =
 /// The length tolerance that stands for no limit.
 const NO_LIMIT: &str = "inf";
 
-/// Returns the default length tolerance, that of [`MiningLimits::STANDARD`].
+/// Returns the default length tolerance, that of [`MiningThresholds::STANDARD`].
 pub(crate) fn default_length_tolerance() -> String {
-    let terms = MiningLimits::STANDARD.length_tolerance_terms;
+    let terms = MiningThresholds::STANDARD.length_tolerance_terms;
     terms.map_or(NO_LIMIT.to_owned(), |it| it.to_string())
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn parse_length_tolerance(text: &str) -> Result<Option<u32>, String> 
 }
 
 /// Parses a list of further axioms and formulas, and leaves out those that are already selected.
-pub(crate) fn parse_further_unselected_axioms(
+pub(crate) fn parse_axioms_except_selected(
     list: &str,
     selected: &[Probe],
 ) -> Result<Vec<Probe>, String> {

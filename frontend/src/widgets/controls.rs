@@ -66,7 +66,7 @@ impl AllowedControlValues {
     }
 
     /// Returns the controls with δ at a position of its slider.
-    pub(crate) fn with_delta_at_slider_position(
+    pub(crate) fn controls_with_slider_delta(
         &self,
         dials: &StudyPageControls,
         place: u32,
@@ -78,19 +78,22 @@ impl AllowedControlValues {
     }
 
     /// Returns the controls with δ changed by a number of terms.
-    pub(crate) fn with_delta_stepped_by(
+    pub(crate) fn controls_with_delta_step(
         &self,
         dials: &StudyPageControls,
         terms: i32,
     ) -> StudyPageControls {
-        self.with_delta_at_slider_position(
+        self.controls_with_slider_delta(
             dials,
             self.delta_position(dials).saturating_add_signed(terms),
         )
     }
 
     /// Returns the controls with the next variant.
-    pub(crate) fn with_next_variant(&self, dials: &StudyPageControls) -> StudyPageControls {
+    pub(crate) fn controls_with_next_variant(
+        &self,
+        dials: &StudyPageControls,
+    ) -> StudyPageControls {
         let now = dials.variant.or(self.variants.first().copied());
         let at = self
             .variants
@@ -204,12 +207,12 @@ pub(crate) fn StudyControlBar(
         view! { <QuerySplitSelect splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
     });
     let lengths = reach.has_axiom_controls.then(|| {
-        let turn =
-            move |place| {
-                turned.set_after_delay(for_delta.with_value(|it| {
-                    it.with_delta_at_slider_position(&dials.get_untracked(), place)
-                }));
-            };
+        let turn = move |place| {
+            turned.set_after_delay(
+                for_delta
+                    .with_value(|it| it.controls_with_slider_delta(&dials.get_untracked(), place)),
+            );
+        };
         let place = move || for_delta.with_value(|it| it.delta_position(&dials.get()));
         let said = move || for_delta.with_value(|it| it.delta_text(&dials.get()));
         view! {
@@ -394,22 +397,24 @@ mod tests {
     #[test]
     fn delta_stays_between_nothing_and_what_was_mined() {
         let dials = StudyPageControls::default();
-        assert_eq!(reach().with_delta_stepped_by(&dials, 1), dials);
-        let down = reach().with_delta_stepped_by(&dials, -4);
+        assert_eq!(reach().controls_with_delta_step(&dials, 1), dials);
+        let down = reach().controls_with_delta_step(&dials, -4);
         assert_eq!(down.length_tolerance, Some(6));
         assert_eq!(
-            reach().with_delta_stepped_by(&down, -20).length_tolerance,
+            reach()
+                .controls_with_delta_step(&down, -20)
+                .length_tolerance,
             Some(0)
         );
-        assert_eq!(reach().with_delta_stepped_by(&down, 4), dials);
+        assert_eq!(reach().controls_with_delta_step(&down, 4), dials);
     }
 
     #[test]
     fn modes_go_round() {
-        let paper = reach().with_next_variant(&StudyPageControls::default());
+        let paper = reach().controls_with_next_variant(&StudyPageControls::default());
         assert_eq!(paper.variant, Some(AxiomVariant::PaperCamara2020));
         assert_eq!(
-            reach().with_next_variant(&paper),
+            reach().controls_with_next_variant(&paper),
             StudyPageControls::default()
         );
     }

@@ -6,7 +6,7 @@ use crate::api;
 
 /// Renders an error in place of the content that could not be loaded.
 #[component]
-pub(crate) fn ErrorMessage(
+pub(crate) fn LoadErrorMessage(
     /// The error to show.
     error: api::RequestError,
     /// Tries again.
@@ -40,7 +40,7 @@ pub(crate) fn OptionalErrorMessage(
 ) -> impl IntoView {
     move || {
         let error = error.get()?;
-        Some(ErrorMessage(ErrorMessageProps { error, retry }))
+        Some(LoadErrorMessage(LoadErrorMessageProps { error, retry }))
     }
 }
 

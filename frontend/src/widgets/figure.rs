@@ -2,7 +2,7 @@
 //! follows the theme.
 
 use leptos::prelude::*;
-use shared::plot::{FigureColor, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
+use shared::plot::{FigureColorRole, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
 
 /// Renders a figure as wide as its container.
 #[component]
@@ -103,26 +103,26 @@ pub(super) fn render_figure_mark(mark: FigureMark) -> AnyView {
 }
 
 /// Returns the CSS color of a figure color.
-fn css_color(ink: FigureColor) -> &'static str {
+fn css_color(ink: FigureColorRole) -> &'static str {
     match ink {
-        FigureColor::Background => "var(--paper)",
-        FigureColor::Foreground | FigureColor::OnStep(-3..=3) => "var(--ink)",
-        FigureColor::Secondary => "var(--ink-2)",
-        FigureColor::Missing => "var(--ink-3)",
-        FigureColor::Axis => "var(--edge)",
-        FigureColor::Separator => "var(--rule)",
-        FigureColor::Step(..=-5) => "var(--n5)",
-        FigureColor::Step(-4) => "var(--n4)",
-        FigureColor::Step(-3) => "var(--n3)",
-        FigureColor::Step(-2) => "var(--n2)",
-        FigureColor::Step(-1) => "var(--n1)",
-        FigureColor::Step(0) => "var(--zero)",
-        FigureColor::Step(1) => "var(--p1)",
-        FigureColor::Step(2) => "var(--p2)",
-        FigureColor::Step(3) => "var(--p3)",
-        FigureColor::Step(4) => "var(--p4)",
-        FigureColor::Step(5..) => "var(--p5)",
-        FigureColor::OnStep(..=-4) | FigureColor::OnStep(4..) => "var(--on-strong)",
+        FigureColorRole::Background => "var(--paper)",
+        FigureColorRole::Foreground | FigureColorRole::OnStep(-3..=3) => "var(--ink)",
+        FigureColorRole::Secondary => "var(--ink-2)",
+        FigureColorRole::Missing => "var(--ink-3)",
+        FigureColorRole::Axis => "var(--edge)",
+        FigureColorRole::Separator => "var(--rule)",
+        FigureColorRole::Step(..=-5) => "var(--n5)",
+        FigureColorRole::Step(-4) => "var(--n4)",
+        FigureColorRole::Step(-3) => "var(--n3)",
+        FigureColorRole::Step(-2) => "var(--n2)",
+        FigureColorRole::Step(-1) => "var(--n1)",
+        FigureColorRole::Step(0) => "var(--zero)",
+        FigureColorRole::Step(1) => "var(--p1)",
+        FigureColorRole::Step(2) => "var(--p2)",
+        FigureColorRole::Step(3) => "var(--p3)",
+        FigureColorRole::Step(4) => "var(--p4)",
+        FigureColorRole::Step(5..) => "var(--p5)",
+        FigureColorRole::OnStep(..=-4) | FigureColorRole::OnStep(4..) => "var(--on-strong)",
     }
 }
 

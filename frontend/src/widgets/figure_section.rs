@@ -14,7 +14,7 @@ use super::table::ReportTableView;
 
 /// A figure in which parts can be selected.
 #[derive(Clone, Copy)]
-pub(crate) struct InteractiveFigure {
+pub(crate) struct FigureWithSelection {
     figure: Signal<PlotFigure>,
     selection: FigureSelection,
 }
@@ -32,10 +32,10 @@ enum FigureSelection {
     Position(Callback<[f64; 2]>),
 }
 
-impl InteractiveFigure {
+impl FigureWithSelection {
     /// Creates a figure in which nothing can be selected.
-    pub(crate) fn without_selection(figure: PlotFigure) -> InteractiveFigure {
-        InteractiveFigure {
+    pub(crate) fn without_selection(figure: PlotFigure) -> FigureWithSelection {
+        FigureWithSelection {
             figure: Signal::stored(figure),
             selection: FigureSelection::None,
         }
@@ -46,8 +46,8 @@ impl InteractiveFigure {
         figure: PlotFigure,
         picked: Signal<Option<usize>>,
         pick: Callback<usize>,
-    ) -> InteractiveFigure {
-        InteractiveFigure {
+    ) -> FigureWithSelection {
+        FigureWithSelection {
             figure: Signal::stored(figure),
             selection: FigureSelection::Groups { picked, pick },
         }
@@ -58,8 +58,8 @@ impl InteractiveFigure {
     pub(crate) fn with_selectable_positions(
         figure: Signal<PlotFigure>,
         pick: Callback<[f64; 2]>,
-    ) -> InteractiveFigure {
-        InteractiveFigure {
+    ) -> FigureWithSelection {
+        FigureWithSelection {
             figure,
             selection: FigureSelection::Position(pick),
         }
@@ -68,7 +68,7 @@ impl InteractiveFigure {
 
 /// Renders a section with a figure or a table and its export buttons; nothing without a table.
 #[component]
-pub(crate) fn FigureSection(
+pub(crate) fn ExportableFigureSection(
     /// The beginning of the file names.
     #[prop(optional)]
     of: &'static str,
@@ -81,7 +81,7 @@ pub(crate) fn FigureSection(
     said: String,
     /// The figure; none if there is only a table.
     #[prop(optional_no_strip)]
-    drawing: Option<InteractiveFigure>,
+    drawing: Option<FigureWithSelection>,
     /// The numbers of the figure.
     table: Option<ReportTable>,
 ) -> impl IntoView {
@@ -99,7 +99,7 @@ pub(crate) fn FigureSection(
         })
     };
     let takes = match drawing {
-        Some(InteractiveFigure { figure, .. }) => {
+        Some(FigureWithSelection { figure, .. }) => {
             let svg = Callback::new(move |()| {
                 let text = figure.with_untracked(|it| plot::figure_to_svg(it, FigureTheme::Light));
                 download::offer_text_download(&format!("{of}{id}.svg"), "image/svg+xml", &text);
@@ -125,8 +125,8 @@ pub(crate) fn FigureSection(
 }
 
 #[component]
-fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
-    let InteractiveFigure {
+fn FigureFrame(drawn: FigureWithSelection, name: &'static str) -> impl IntoView {
+    let FigureWithSelection {
         figure,
         selection: pick,
     } = drawn;

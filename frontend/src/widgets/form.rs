@@ -36,22 +36,22 @@ pub(crate) fn parse_integer_at_least<T: std::str::FromStr>(
 }
 
 /// The values of a form, with their errors.
-pub(crate) struct FormState<V: Send + Sync + 'static, F: FormFieldId> {
+pub(crate) struct FormValuesAndErrors<V: Send + Sync + 'static, F: FormFieldId> {
     /// The values as typed. Numbers are stored as text, so that an invalid one can be kept.
     pub(crate) values: RwSignal<V>,
     /// The current errors.
     pub(crate) errors: Signal<Vec<FormFieldError<F>>>,
 }
 
-impl<V: Send + Sync, F: FormFieldId> Clone for FormState<V, F> {
-    fn clone(&self) -> FormState<V, F> {
+impl<V: Send + Sync, F: FormFieldId> Clone for FormValuesAndErrors<V, F> {
+    fn clone(&self) -> FormValuesAndErrors<V, F> {
         *self
     }
 }
 
-impl<V: Send + Sync, F: FormFieldId> Copy for FormState<V, F> {}
+impl<V: Send + Sync, F: FormFieldId> Copy for FormValuesAndErrors<V, F> {}
 
-impl<V: Send + Sync, F: FormFieldId> FormState<V, F> {
+impl<V: Send + Sync, F: FormFieldId> FormValuesAndErrors<V, F> {
     /// Returns the error of a field.
     pub(crate) fn field_error(self, field: F) -> Option<String> {
         let wrong = self.errors.read();
@@ -70,8 +70,8 @@ impl<V: Send + Sync, F: FormFieldId> FormState<V, F> {
         self.values.update_untracked(|it| place(it).clone())
     }
 
-    fn input_error(self, field: F) -> InputFieldError {
-        InputFieldError {
+    fn input_error(self, field: F) -> ReactiveFieldError {
+        ReactiveFieldError {
             id: field.id(),
             reason: Signal::derive(move || self.field_error(field)),
         }
@@ -98,7 +98,7 @@ impl From<RwSignal<String>> for TextInputBinding {
 
 /// The error of an input field.
 #[derive(Clone)]
-pub(crate) struct InputFieldError {
+pub(crate) struct ReactiveFieldError {
     /// The id of the message, for `aria-describedby`.
     pub(crate) id: String,
     /// The message; none while there is no error.
@@ -107,7 +107,7 @@ pub(crate) struct InputFieldError {
 
 /// Renders an error message beside its field.
 #[component]
-fn Message(mistake: InputFieldError) -> impl IntoView {
+fn Message(mistake: ReactiveFieldError) -> impl IntoView {
     let message = move || {
         let reason = mistake.reason.get();
         reason.map(|it| view! { <span class="verdict bad">{it}</span> })
@@ -119,7 +119,7 @@ fn Message(mistake: InputFieldError) -> impl IntoView {
 #[component]
 pub(crate) fn FieldErrorMessage<V: Send + Sync + 'static, F: FormFieldId>(
     /// The form that holds the value and its errors.
-    form: FormState<V, F>,
+    form: FormValuesAndErrors<V, F>,
     /// The field of the form.
     field: F,
 ) -> impl IntoView {
@@ -155,7 +155,7 @@ pub(crate) fn TextField(
     required: bool,
     /// The error of the field.
     #[prop(optional)]
-    mistake: Option<InputFieldError>,
+    mistake: Option<ReactiveFieldError>,
     /// A note below the field.
     #[prop(optional)]
     note: Option<&'static str>,
@@ -209,7 +209,7 @@ pub(crate) fn SelectField(
 #[component]
 pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FormFieldId>(
     /// The form that holds the value and its errors.
-    form: FormState<V, F>,
+    form: FormValuesAndErrors<V, F>,
     /// The field of the form.
     field: F,
     /// The label above the field.
@@ -231,7 +231,7 @@ pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FormFieldId>(
 #[component]
 pub(crate) fn FormNumberField<V: Send + Sync + 'static, F: FormFieldId>(
     /// The form that holds the value and its errors.
-    form: FormState<V, F>,
+    form: FormValuesAndErrors<V, F>,
     /// The field of the form.
     field: F,
     /// The label above the field.
@@ -246,7 +246,7 @@ pub(crate) fn FormNumberField<V: Send + Sync + 'static, F: FormFieldId>(
 #[component]
 pub(crate) fn FormSelect<V, F, T>(
     /// The form that holds the value.
-    form: FormState<V, F>,
+    form: FormValuesAndErrors<V, F>,
     /// The label above the list.
     label: &'static str,
     /// Each value with its option value and display name.
@@ -277,7 +277,7 @@ where
 #[component]
 pub(crate) fn FormSelectWithComputedOptions<V, F, W>(
     /// The form that holds the value and its errors.
-    form: FormState<V, F>,
+    form: FormValuesAndErrors<V, F>,
     /// The label above the list.
     label: &'static str,
     /// The options, each with its value and display name.
@@ -307,7 +307,7 @@ where
 #[component]
 pub(crate) fn FormStringSelect<V, F>(
     /// The form that holds the value and its errors.
-    form: FormState<V, F>,
+    form: FormValuesAndErrors<V, F>,
     /// The label above the list.
     label: &'static str,
     /// The options, each with its value and display name.
@@ -332,7 +332,7 @@ where
 #[component]
 pub(crate) fn FormCheckbox<V: Send + Sync + 'static, F: FormFieldId>(
     /// The form that holds the value and its errors.
-    form: FormState<V, F>,
+    form: FormValuesAndErrors<V, F>,
     /// The label beside the box.
     label: &'static str,
     /// Returns the Boolean among the values.

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::probe::{BoundRelation, MeasuredPrecondition};
-use shared::report::precondition::precondition_value_label;
+use shared::report::precondition::format_precondition_value;
 
 /// Renders the value as a bar, the bound as a tick, and the side on which the precondition is
 /// satisfied as a shaded area.
@@ -43,9 +43,9 @@ fn gauge_positions(precondition: &MeasuredPrecondition) -> Option<[f64; 2]> {
 
 /// Returns by how much the bound is missed, as in `2 too many`; none if the value or the bound is
 /// unknown. Counts that miss a strict bound by less than one miss it by one.
-pub(crate) fn describe_missed_bound(precondition: &MeasuredPrecondition) -> Option<String> {
+pub(crate) fn describe_distance_from_bound(precondition: &MeasuredPrecondition) -> Option<String> {
     let (value, bound) = (precondition.value?, precondition.bound?);
-    let by = |it: f64| precondition_value_label(precondition.quantity, it);
+    let by = |it: f64| format_precondition_value(precondition.quantity, it);
     if !precondition.quantity.is_count() {
         let word = if value > bound { "too high" } else { "too low" };
         return Some(format!("{} {word}", by((value - bound).abs())));
@@ -64,11 +64,11 @@ pub(crate) fn describe_missed_bound(precondition: &MeasuredPrecondition) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::probe::MeasuredQuantity;
+    use shared::probe::PreconditionQuantity;
 
     fn measured(value: Option<f64>, relation: BoundRelation, bound: f64) -> MeasuredPrecondition {
         MeasuredPrecondition {
-            quantity: MeasuredQuantity::LengthGap { a: 1, b: 2 },
+            quantity: PreconditionQuantity::LengthGap { a: 1, b: 2 },
             value,
             relation,
             bound: Some(bound),
@@ -77,8 +77,9 @@ mod tests {
 
     #[test]
     fn a_shortfall_is_at_least_one() {
-        let text =
-            |value, relation, bound| describe_missed_bound(&measured(Some(value), relation, bound));
+        let text = |value, relation, bound| {
+            describe_distance_from_bound(&measured(Some(value), relation, bound))
+        };
         let found = [
             text(12.0, BoundRelation::AtMost, 10.0),
             text(0.0, BoundRelation::AtLeast, 1.0),
@@ -88,13 +89,13 @@ mod tests {
         let expected = ["2 too many", "1 too few", "1 too few", "2 too few"];
         assert_eq!(found, expected.map(|it| Some(it.to_owned())));
         let unknown = measured(None, BoundRelation::MoreThan, 0.0);
-        assert_eq!(describe_missed_bound(&unknown), None);
+        assert_eq!(describe_distance_from_bound(&unknown), None);
         let similarity = MeasuredPrecondition {
-            quantity: MeasuredQuantity::Similarity,
+            quantity: PreconditionQuantity::Similarity,
             ..measured(Some(0.25), BoundRelation::AtLeast, 0.5)
         };
         assert_eq!(
-            describe_missed_bound(&similarity).as_deref(),
+            describe_distance_from_bound(&similarity).as_deref(),
             Some("0.2500 too low")
         );
     }

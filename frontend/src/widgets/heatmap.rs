@@ -10,16 +10,16 @@ use std::sync::Arc;
 use leptos::ev;
 use leptos::prelude::*;
 use shared::plot::diverging_color_step_of_fraction;
-use shared::plot::heatmap_rows::{HeatmapCountRow, HeatmapRow};
+use shared::plot::heatmap_rows::{HeatmapCountQuantity, HeatmapRow};
 use shared::probe::Probe;
 use shared::report::format;
 use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
-use shared::study::overview::{RankerAxiomCell, RankerOverviewRow, StudyOverview};
+use shared::study::overview::{RankerAxiomResult, RankerOverviewRow, StudyOverview};
 use wasm_bindgen::JsCast;
 
 use layout::{
-    HeatMapTrack, HeatMapTrackContent, MAX_PHONE_RANKERS, grid_column_of_measure,
-    grid_column_of_probe, probe_family_spans,
+    HeatMapGridTrack, HeatMapGridTrackContent, MAX_PHONE_RANKERS, grid_column_of_measure,
+    grid_column_of_probe, probe_family_column_spans,
 };
 use legend::HeatMapLegend;
 
@@ -30,14 +30,14 @@ pub(crate) use legend::HeatMapPlaceholder;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HeatMapPosition {
     /// The row of the cell.
-    pub(crate) row: HeatMapCellRow,
+    pub(crate) row: RankerOrRelevanceRow,
     /// The column of the cell.
     pub(crate) probe: Probe,
 }
 
 /// The row of a heat-map cell: a ranker, or relevance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HeatMapCellRow {
+pub(crate) enum RankerOrRelevanceRow {
     /// A ranker, by its row counted from 0.
     Ranker(usize),
     /// The agreement of the axiom with the relevance judgments.
@@ -46,7 +46,7 @@ pub(crate) enum HeatMapCellRow {
 
 impl HeatMapPosition {
     /// Returns the column of this position in an overview.
-    pub(crate) fn overview_column(self, overview: &StudyOverview) -> Option<usize> {
+    pub(crate) fn column_in_overview(self, overview: &StudyOverview) -> Option<usize> {
         overview
             .columns
             .iter()
@@ -54,22 +54,24 @@ impl HeatMapPosition {
     }
 
     /// Returns the cell of an overview at this position.
-    pub(crate) fn overview_cell(self, overview: &StudyOverview) -> Option<&RankerAxiomCell> {
-        let column = self.overview_column(overview)?;
+    pub(crate) fn cell_in_overview(self, overview: &StudyOverview) -> Option<&RankerAxiomResult> {
+        let column = self.column_in_overview(overview)?;
         match self.row {
-            HeatMapCellRow::Ranker(row) => overview.rows.get(row)?.cells.get(column)?.as_ref(),
-            HeatMapCellRow::Relevance => overview.columns[column].qrels_cell.as_ref(),
+            RankerOrRelevanceRow::Ranker(row) => {
+                overview.rows.get(row)?.cells.get(column)?.as_ref()
+            }
+            RankerOrRelevanceRow::Relevance => overview.columns[column].qrels_cell.as_ref(),
         }
     }
 
     /// Returns the name of the row.
     pub(crate) fn row_name(self, overview: &StudyOverview) -> String {
         match self.row {
-            HeatMapCellRow::Ranker(row) => {
+            RankerOrRelevanceRow::Ranker(row) => {
                 let row = overview.rows.get(row);
                 row.map_or(String::new(), |it| it.ranker.label.clone())
             }
-            HeatMapCellRow::Relevance => "Relevance".to_owned(),
+            RankerOrRelevanceRow::Relevance => "Relevance".to_owned(),
         }
     }
 }
@@ -78,7 +80,7 @@ impl HeatMapPosition {
 #[derive(Debug, Clone, PartialEq)]
 enum CellState {
     /// The cell has a fraction.
-    Known(RankerAxiomCell),
+    Known(RankerAxiomResult),
     /// The axiom has no instance in this study.
     Undefined,
     /// There are instances, but none has all its scores.
@@ -87,14 +89,14 @@ enum CellState {
 
 impl CellState {
     fn for_position(overview: &StudyOverview, spot: HeatMapPosition) -> CellState {
-        if let Some(cell) = spot.overview_cell(overview) {
+        if let Some(cell) = spot.cell_in_overview(overview) {
             return CellState::Known(cell.clone());
         }
         let column = spot
-            .overview_column(overview)
+            .column_in_overview(overview)
             .and_then(|it| overview.columns.get(it));
         let n = column.map_or(0, |it| it.n_instances);
-        let HeatMapCellRow::Ranker(row) = spot.row else {
+        let RankerOrRelevanceRow::Ranker(row) = spot.row else {
             return CellState::Undefined;
         };
         let n_missing = overview.rows.get(row).map_or(0, |it| it.n_unscored);
@@ -107,7 +109,7 @@ impl CellState {
 
     fn number(&self) -> String {
         match self {
-            CellState::Known(cell) => format::format_fraction_for_interval(
+            CellState::Known(cell) => format::format_fraction_to_interval_precision(
                 cell.micro_average.value,
                 cell.micro_average.interval,
             ),
@@ -143,11 +145,17 @@ impl CellState {
     }
 }
 
-fn said(who: &str, probe: &str, cell: &RankerAxiomCell) -> String {
-    let [low, high] = cell.micro_average.interval.map(format::format_fraction);
+fn said(who: &str, probe: &str, cell: &RankerAxiomResult) -> String {
+    let [low, high] = cell
+        .micro_average
+        .interval
+        .map(format::format_two_digit_fraction);
     let mut said = format!(
         "{who}, {probe}: {} satisfied, 95 % interval {low} to {high}, {} instances of {} queries",
-        format::format_fraction_for_interval(cell.micro_average.value, cell.micro_average.interval),
+        format::format_fraction_to_interval_precision(
+            cell.micro_average.value,
+            cell.micro_average.interval
+        ),
         format::format_count(cell.tally.n_with_verdict()),
         format::format_count(cell.n_queries),
     );
@@ -200,13 +208,15 @@ pub(crate) fn HeatMap(
         focus,
         href,
     };
-    let lines = layout::heat_map_tracks(&frame);
-    let grid = layout::rows_with_cells(&lines).into_iter().map(|who| {
-        let columns = frame.columns.iter().map(|it| it.probe);
-        columns
-            .map(|probe| Some(HeatMapPosition { row: who, probe }))
-            .collect()
-    });
+    let lines = layout::heat_map_row_tracks(&frame);
+    let grid = layout::ranker_and_relevance_rows(&lines)
+        .into_iter()
+        .map(|who| {
+            let columns = frame.columns.iter().map(|it| it.probe);
+            columns
+                .map(|probe| Some(HeatMapPosition { row: who, probe }))
+                .collect()
+        });
     let grid: Vec<Vec<Option<HeatMapPosition>>> = grid.collect();
     let [wide, turned_columns, turned_rows] = layout::css_grid_templates(&frame, &lines);
     let on_key = move |event: ev::KeyboardEvent| {
@@ -251,8 +261,8 @@ pub(crate) fn HeatMap(
 
 fn id(spot: HeatMapPosition) -> String {
     match spot.row {
-        HeatMapCellRow::Ranker(row) => format!("cell-{row}-{}", spot.probe.slug()),
-        HeatMapCellRow::Relevance => format!("cell-relevance-{}", spot.probe.slug()),
+        RankerOrRelevanceRow::Ranker(row) => format!("cell-{row}-{}", spot.probe.slug()),
+        RankerOrRelevanceRow::Relevance => format!("cell-relevance-{}", spot.probe.slug()),
     }
 }
 
@@ -264,38 +274,42 @@ fn focus_on(spot: HeatMapPosition) {
 }
 
 #[component]
-fn TrackView(line: HeatMapTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
+fn TrackView(
+    line: HeatMapGridTrack,
+    frame: Arc<StudyOverview>,
+    map: HeatMapState,
+) -> impl IntoView {
     let at = line.index.to_string();
     match line.content {
-        HeatMapTrackContent::Families => view! {
+        HeatMapGridTrackContent::Families => view! {
             <div role="row" class="wide-only" style=("--r", at)><FamilyHeadings frame/></div>
         }
         .into_any(),
-        HeatMapTrackContent::Heads => {
+        HeatMapGridTrackContent::Heads => {
             view! { <div role="row" style=("--r", at)><ColumnHeadings frame/></div> }.into_any()
         }
-        HeatMapTrackContent::Row(HeatmapRow::Group(name)) => view! {
+        HeatMapGridTrackContent::Row(HeatmapRow::Group(name)) => view! {
             <div role="row" class="wide-only" style=("--r", at)>
                 <span role="rowheader" class="rows" style=("--c", "1/-1")>{name}</span>
             </div>
         }
         .into_any(),
-        HeatMapTrackContent::Row(HeatmapRow::Ranker(row)) => {
+        HeatMapGridTrackContent::Row(HeatmapRow::Ranker(row)) => {
             let class = if row >= MAX_PHONE_RANKERS {
                 "wide-only"
             } else {
                 ""
             };
-            let who = HeatMapCellRow::Ranker(row);
+            let who = RankerOrRelevanceRow::Ranker(row);
             view! { <div role="row" class=class style=("--r", at)><RowCells who frame map/></div> }
                 .into_any()
         }
-        HeatMapTrackContent::Row(HeatmapRow::Relevance) => {
-            let who = HeatMapCellRow::Relevance;
+        HeatMapGridTrackContent::Row(HeatmapRow::Relevance) => {
+            let who = RankerOrRelevanceRow::Relevance;
             view! { <div role="row" class="" style=("--r", at)><RowCells who frame map/></div> }
                 .into_any()
         }
-        HeatMapTrackContent::Row(HeatmapRow::Count(count)) => view! {
+        HeatMapGridTrackContent::Row(HeatmapRow::Count(count)) => view! {
             <div role="row" class="wide-only" style=("--r", at)><CountRow count frame map/></div>
         }
         .into_any(),
@@ -305,7 +319,7 @@ fn TrackView(line: HeatMapTrack, frame: Arc<StudyOverview>, map: HeatMapState) -
 /// Renders the headings of groups of columns.
 #[component]
 fn FamilyHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
-    let mut all = probe_family_spans(&frame);
+    let mut all = probe_family_column_spans(&frame);
     if !frame.measures.is_empty() {
         all.push((
             "Effectiveness",
@@ -324,7 +338,7 @@ fn FamilyHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
 #[component]
 fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
     let axioms = frame.columns.iter().enumerate().map(|(at, column)| {
-        let about = column.probe.description();
+        let about = column.probe.probe_description();
         view! {
             <span
                 role="columnheader"
@@ -361,10 +375,14 @@ fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
 
 /// Renders a row of cells, with the effectiveness of its ranker.
 #[component]
-fn RowCells(who: HeatMapCellRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
+fn RowCells(
+    who: RankerOrRelevanceRow,
+    frame: Arc<StudyOverview>,
+    map: HeatMapState,
+) -> impl IntoView {
     let ranker = match who {
-        HeatMapCellRow::Ranker(row) => frame.rows.get(row),
-        HeatMapCellRow::Relevance => None,
+        RankerOrRelevanceRow::Ranker(row) => frame.rows.get(row),
+        RankerOrRelevanceRow::Relevance => None,
     };
     let (name, detail, note) = match ranker {
         Some(it) => (
@@ -394,7 +412,10 @@ fn RowCells(who: HeatMapCellRow, frame: Arc<StudyOverview>, map: HeatMapState) -
     let cells = cells.collect_view();
     let measures = ranker.map(|it| measures(&frame, it)).unwrap_or_default();
     let measures = measures.into_iter().map(|(place, class, value)| {
-        let shown = value.map_or(format::MISSING.to_owned(), format::format_fraction);
+        let shown = value.map_or(
+            format::MISSING.to_owned(),
+            format::format_two_digit_fraction,
+        );
         let length = format!("{:.3}", value.unwrap_or(0.0));
         view! {
             <span
@@ -503,7 +524,11 @@ fn MapCell(spot: HeatMapPosition, place: usize, name: String, map: HeatMapState)
 
 /// Renders a row of counts.
 #[component]
-fn CountRow(count: HeatmapCountRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
+fn CountRow(
+    count: HeatmapCountQuantity,
+    frame: Arc<StudyOverview>,
+    map: HeatMapState,
+) -> impl IntoView {
     let cells = (0..frame.columns.len()).map(|at| {
         let shown = move || {
             let overview = map.overview.read();

@@ -27,7 +27,7 @@ pub(crate) fn HighlightedTextView(
         let Some(mark) = it.mark else {
             return it.text.into_any();
         };
-        let class = term_underline_class(&terms, mark.term_index);
+        let class = underline_class_by_rarity(&terms, mark.term_index);
         let is_lit = move || lit.is_some_and(|it| it.get() == Some(mark.term_index));
         view! {
             <mark class=class class:nearest=mark.is_nearest class:lit=is_lit>{it.text}</mark>
@@ -49,11 +49,11 @@ pub(crate) fn HighlightedQueryTerm(
         .get(place)
         .map(|it| it.surface_form.clone())
         .unwrap_or_default();
-    view! { <mark class=term_underline_class(&terms, place as u32)>{written}</mark> }
+    view! { <mark class=underline_class_by_rarity(&terms, place as u32)>{written}</mark> }
 }
 
 /// Returns the class of a term's underline: `t1` for the rarest to `t5`, then `rest`.
-pub(crate) fn term_underline_class(terms: &[QueryTermInfo], place: u32) -> &'static str {
+pub(crate) fn underline_class_by_rarity(terms: &[QueryTermInfo], place: u32) -> &'static str {
     const LINES: [&str; 5] = ["t1", "t2", "t3", "t4", "t5"];
     let rarity = terms.get(place as usize).map(|it| it.rarity_rank as usize);
     rarity

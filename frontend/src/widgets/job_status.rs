@@ -1,16 +1,16 @@
 //! The status of a job as text.
 
-use shared::api::{Job, JobState};
+use shared::api::{JobState, ScoringJob};
 
 use crate::number_format;
 
 /// Returns the progress of a job, from 0 to 1.
-pub(crate) fn job_progress(job: &Job) -> f64 {
+pub(crate) fn job_progress_fraction(job: &ScoringJob) -> f64 {
     job.n_scored as f64 / job.n_pairs.max(1) as f64
 }
 
 /// Describes the model, progress, speed and remaining time of a job.
-pub(crate) fn describe_job_status(job: &Job) -> String {
+pub(crate) fn describe_job_status(job: &ScoringJob) -> String {
     let pairs = format!(
         "{} of {} pairs",
         number_format::format_count(job.n_scored),

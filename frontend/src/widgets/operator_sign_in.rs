@@ -16,7 +16,7 @@ pub(crate) fn OperatorTokenForm(
     let typed = RwSignal::new(String::new());
     let enter = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        operator_token::store_operator_token(typed.get_untracked().trim());
+        operator_token::store_operator_token_for_tab(typed.get_untracked().trim());
         again.run(());
     };
     view! {

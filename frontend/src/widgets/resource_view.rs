@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use shared::api::worker::LOCAL_STUDY;
 
-use super::error_message::ErrorMessage;
+use super::error_message::LoadErrorMessage;
 use crate::api::RequestError;
 use crate::routes::PageRoute;
 
@@ -49,7 +49,7 @@ pub(crate) fn RequestErrorMessage<T: Clone + 'static>(
     let retry = Callback::new(move |()| answer.refetch());
     move || {
         let error = answer.get().and_then(Result::err);
-        error.map(|error| view! { <ErrorMessage error retry/> })
+        error.map(|error| view! { <LoadErrorMessage error retry/> })
     }
 }
 

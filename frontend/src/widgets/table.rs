@@ -81,7 +81,7 @@ impl ColumnHeading {
     }
 
     /// Creates a heading that only screen readers announce.
-    pub(crate) fn for_screen_readers(name: impl Into<String>) -> ColumnHeading {
+    pub(crate) fn screen_reader_only(name: impl Into<String>) -> ColumnHeading {
         let (name, kind) = (name.into(), ColumnHeadingKind::Hidden);
         ColumnHeading { name, kind }
     }

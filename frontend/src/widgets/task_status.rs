@@ -1,12 +1,12 @@
 //! The status of an annotation task, as every page shows it.
 
-use shared::api::annotation::TaskStatus;
+use shared::api::annotation::AnnotationTaskStatus;
 
 /// Returns the label of a task's status.
-pub(crate) fn task_status_label(status: TaskStatus) -> &'static str {
+pub(crate) fn task_status_label(status: AnnotationTaskStatus) -> &'static str {
     match status {
-        TaskStatus::Draft => "draft",
-        TaskStatus::Open => "open",
-        TaskStatus::Closed => "closed",
+        AnnotationTaskStatus::Draft => "draft",
+        AnnotationTaskStatus::Open => "open",
+        AnnotationTaskStatus::Closed => "closed",
     }
 }

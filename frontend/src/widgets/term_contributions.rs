@@ -1,12 +1,12 @@
 //! The contribution of each query term to the score of each document, for one lexical ranker.
 
 use leptos::prelude::*;
-use shared::plot::{FigureColor, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
+use shared::plot::{FigureColorRole, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
 use shared::probe::{ScoreClaim, ScoreClaimKind};
-use shared::report::{self, TableColumn, TableColumnKind, TableValue, format};
+use shared::report::{self, TableColumnHeader, TableColumnKind, TableValue, format};
 use shared::study::instance_details::{QueryTermInfo, TermScoreContributions};
 
-use super::highlighted_text::{HighlightedQueryTerm, term_underline_class};
+use super::highlighted_text::{HighlightedQueryTerm, underline_class_by_rarity};
 
 /// Renders a table with a bar for each document, and one for the difference that the claim is
 /// about.
@@ -70,7 +70,7 @@ pub(crate) fn TermContributionTable(
                     <td class="wide-only"></td>
                     {sums}
                     <td>
-                        <DifferenceBar share=scale.difference_bar(claim_margin(claim, &total))/>
+                        <ClaimSupportBar share=scale.difference_bar(claim_margin(claim, &total))/>
                     </td>
                     <td class="num">
                         {format_signed_score(claim_margin(claim, &total), scale.digits)}
@@ -95,7 +95,7 @@ fn Row(
             lit.set(at);
         }
     };
-    let ink = match term_underline_class(&terms, place as u32) {
+    let ink = match underline_class_by_rarity(&terms, place as u32) {
         "t1" => "var(--t1)",
         "t2" => "var(--t2)",
         "t3" => "var(--t3)",
@@ -122,7 +122,7 @@ fn Row(
                 <span class="pair" style=("--of", ink) aria-hidden="true">{bars}</span>
             </td>
             {numbers}
-            <td><DifferenceBar share=scale.difference_bar(gap)/></td>
+            <td><ClaimSupportBar share=scale.difference_bar(gap)/></td>
             <td class="num">{format_signed_score(gap, scale.digits)}</td>
         </tr>
     }
@@ -131,7 +131,7 @@ fn Row(
 /// Renders a bar from the middle: to the right if the difference supports the claim, to the left
 /// if it opposes the claim.
 #[component]
-pub(crate) fn DifferenceBar(
+pub(crate) fn ClaimSupportBar(
     /// The length, from −1 to 1; none draws only the middle line.
     share: Option<f64>,
 ) -> impl IntoView {
@@ -147,7 +147,7 @@ pub(crate) fn DifferenceBar(
 pub(crate) fn claim_margin(claim: ScoreClaim<u32>, row: &[f64]) -> f64 {
     let value = |place: u32| row.get(place as usize).copied();
     claim
-        .map_docs_to_scores(value)
+        .replace_docs_with_scores(value)
         .map_or(0.0, |it| it.verdict(0.0).margin)
 }
 
@@ -234,13 +234,16 @@ pub(crate) fn term_contributions_table(
 ) -> report::ReportTable {
     let n = claim.kind().arity();
     let mut columns = vec![
-        TableColumn::new("ranker", TableColumnKind::Text),
-        TableColumn::new("term", TableColumnKind::Text),
+        TableColumnHeader::with_name_and_kind("ranker", TableColumnKind::Text),
+        TableColumnHeader::with_name_and_kind("term", TableColumnKind::Text),
     ];
-    columns.extend(
-        (1..=n).map(|it| TableColumn::new(format!("document {it}"), TableColumnKind::Number)),
-    );
-    columns.push(TableColumn::new("difference", TableColumnKind::Number));
+    columns.extend((1..=n).map(|it| {
+        TableColumnHeader::with_name_and_kind(format!("document {it}"), TableColumnKind::Number)
+    }));
+    columns.push(TableColumnHeader::with_name_and_kind(
+        "difference",
+        TableColumnKind::Number,
+    ));
     let mut rows = Vec::new();
     for it in all {
         let digits = TermTableScale::of(it, claim).digits;
@@ -325,14 +328,14 @@ pub(crate) fn term_differences_figure(
                 from: [middle, y + 2.0],
                 to: [middle, y + 20.0],
                 width: 1.0,
-                stroke: FigureColor::Axis,
+                stroke: FigureColorRole::Axis,
                 opacity: 1.0,
             });
             marks.push(FigureMark::Rect {
                 at: [middle + length.min(0.0), y + 5.0],
                 size: [length.abs(), 12.0],
                 corner_radius: 0.0,
-                fill: FigureColor::Step(if gap < 0.0 { -4 } else { 4 }),
+                fill: FigureColorRole::Step(if gap < 0.0 { -4 } else { 4 }),
             });
             let number = format_signed_score(gap, scale.digits);
             marks.push(words(
@@ -363,7 +366,7 @@ fn words(at: [f64; 2], anchor: TextAnchor, font: FigureFontStyle, text: &str) ->
         at,
         anchor,
         font,
-        fill: FigureColor::Foreground,
+        fill: FigureColorRole::Foreground,
         text: text.to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::api::TokenSimilarities;
-use shared::plot::{FigureColor, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
+use shared::plot::{FigureColorRole, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
 use shared::report::{self, TableValue, format};
 
 use super::figure::FigureView;
@@ -81,7 +81,7 @@ fn sentence(name: &str, matches: &TokenSimilarities) -> String {
 }
 
 fn format_cosine(cosine: f32) -> String {
-    format::format_fraction(f64::from(cosine))
+    format::format_two_digit_fraction(f64::from(cosine))
 }
 
 /// Returns the map as a figure.
@@ -97,7 +97,7 @@ pub(crate) fn token_match_figure(name: &str, matches: &TokenSimilarities) -> Plo
             from,
             to,
             width,
-            stroke: FigureColor::Foreground,
+            stroke: FigureColorRole::Foreground,
             opacity,
         });
     };
@@ -162,7 +162,7 @@ fn words(at: [f64; 2], anchor: TextAnchor, text: &str) -> FigureMark {
         at,
         anchor,
         font: FigureFontStyle::Label,
-        fill: FigureColor::Secondary,
+        fill: FigureColorRole::Secondary,
         text,
     }
 }
@@ -173,8 +173,8 @@ pub(crate) fn best_token_matches_table(
     name: &str,
 ) -> report::ReportTable {
     let mut table = report::ReportTable::new(name, "Best match of each query token")
-        .with_text_columns("document | query token | best match")
-        .with_number_columns("match position | cosine");
+        .add_text_columns("document | query token | best match")
+        .add_number_columns("match position | cosine");
     for (text, it) in all.iter().enumerate() {
         for (piece, row) in it.query_tokens.iter().zip(&it.cosines) {
             let Some((at, cosine)) = best_match(row) else {
@@ -196,11 +196,11 @@ pub(crate) fn best_token_matches_table(
 pub(crate) fn token_cosines_table(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
     let title = "Cosine of each query token with each document token";
     let mut table = report::ReportTable::new(name, title)
-        .with_number_columns("text")
-        .with_text_columns("query token")
-        .with_number_columns("query position")
-        .with_text_columns("document token")
-        .with_number_columns("document position | cosine");
+        .add_number_columns("text")
+        .add_text_columns("query token")
+        .add_number_columns("query position")
+        .add_text_columns("document token")
+        .add_number_columns("document position | cosine");
     for (text, it) in all.iter().enumerate() {
         for (of, (piece, row)) in it.query_tokens.iter().zip(&it.cosines).enumerate() {
             for (at, (met, &cosine)) in it.document_tokens.iter().zip(row).enumerate() {

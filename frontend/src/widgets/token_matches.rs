@@ -9,7 +9,7 @@ use shared::report;
 use shared::score::RankerInfo;
 
 use super::download;
-use super::error_message::ErrorMessage;
+use super::error_message::LoadErrorMessage;
 use super::export_buttons::FigureExportButtons;
 use super::needs_server::NeedsServerNotice;
 use super::table::ReportTableView;
@@ -56,7 +56,7 @@ pub(crate) fn TokenMatchesSection(
             let retry = Callback::new(move |()| looked.refetch());
             view! {
                 <Heading title="Token matches".to_owned()/>
-                <ErrorMessage error retry/>
+                <LoadErrorMessage error retry/>
             }
             .into_any()
         }

@@ -154,7 +154,7 @@ pub(crate) fn VirtualList(
         event.prevent_default();
         go(to);
     };
-    crate::keyboard::on_key_press(move |key| {
+    crate::keyboard::listen_for_key_presses(move |key| {
         let now = current.get_untracked();
         match key {
             "j" => go(now + u64::from(has_focus(now))),

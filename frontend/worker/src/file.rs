@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use js_sys::{Array, Uint8Array};
 use shared::api::ErrorResponse;
-use shared::api::worker::{FileKind, FileSummary, WorkerStage};
+use shared::api::worker::{FileKind, FileSummary, WorkerPipelineStage};
 use shared::collection::SplitsByQueryId;
 use shared::collection::document_pairs::{self, DatasetTransferPair};
 use shared::collection::lines::{FileSizeLimits, LineReader};
@@ -70,9 +70,9 @@ pub(crate) fn read_collection_file(
 ) -> Result<ParsedCollectionFile, ErrorResponse> {
     let began = messages::ms_since_worker_start();
     let of = file.size() as u64;
-    let mut clock = ProgressReporter::new(number);
+    let mut clock = ProgressReporter::for_task(number);
     let mut progress = move |done: u64| {
-        let _ = clock.report_if_due(WorkerStage::Read, done, of, None);
+        let _ = clock.report_if_due(WorkerPipelineStage::Read, done, of, None);
     };
     let kind = match kind {
         Some(kind) => kind,
@@ -84,7 +84,7 @@ pub(crate) fn read_collection_file(
         FileKind::PassagesTsv => tsv::read_msmarco_passages(name, bytes, &mut progress).map(docs),
         FileKind::DocumentsTsv => tsv::read_msmarco_documents(name, bytes, &mut progress).map(docs),
         FileKind::DocumentLines => {
-            tsv::read_plain_text_passages(name, bytes, &mut progress).map(docs)
+            tsv::read_one_passage_per_line(name, bytes, &mut progress).map(docs)
         }
         FileKind::QueriesJsonl => beir::read_beir_queries(name, bytes, &mut progress).map(queries),
         FileKind::Topics => topics::read_trec_topics(name, bytes, &mut progress).map(queries),
@@ -146,9 +146,9 @@ pub(crate) fn read_score_file(
     file: &File,
 ) -> Result<ImportedScores, ErrorResponse> {
     let of = file.size() as u64;
-    let mut clock = ProgressReporter::new(number);
+    let mut clock = ProgressReporter::for_task(number);
     let mut progress = move |done: u64| {
-        let _ = clock.report_if_due(WorkerStage::Read, done, of, None);
+        let _ = clock.report_if_due(WorkerPipelineStage::Read, done, of, None);
     };
     trec::read_imported_scores(name, BlobReader::of(file), &mut progress).map_err(to_error_response)
 }

@@ -15,14 +15,14 @@ const STORE: &str = "studies";
 const KEY: &str = "local";
 
 /// Stores the JSON of the local study.
-pub(crate) async fn store_study_json(study: &str) {
+pub(crate) async fn store_local_study_json(study: &str) {
     if let Err(reason) = put(study).await {
         web_sys::console::warn_2(&"The local study could not be stored:".into(), &reason);
     }
 }
 
 /// Returns the JSON of the local study, if there is one.
-pub(crate) async fn load_study_json() -> Option<String> {
+pub(crate) async fn load_stored_study_json() -> Option<String> {
     get().await.unwrap_or_else(|reason| {
         web_sys::console::warn_2(&"The local study could not be loaded:".into(), &reason);
         None

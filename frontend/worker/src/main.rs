@@ -39,7 +39,7 @@ fn main() {
     messages::worker_global_scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     // The listener stays for as long as the worker lives.
     on_message.forget();
-    messages::post_task_message(0, &WorkerResponse::Ready, &JsValue::UNDEFINED);
+    messages::post_task_message_to_page(0, &WorkerResponse::Ready, &JsValue::UNDEFINED);
 }
 
 /// Handles one message of the page.
@@ -51,8 +51,8 @@ async fn handle_message(message: JsValue) {
     };
     let number = envelope.id;
     match run_request(number, envelope.body, message.get(1)).await {
-        Ok((tell, beside)) => messages::post_task_message(number, &tell, &beside),
-        Err(problem) => messages::post_task_message(
+        Ok((tell, beside)) => messages::post_task_message_to_page(number, &tell, &beside),
+        Err(problem) => messages::post_task_message_to_page(
             number,
             &WorkerResponse::Failed(problem),
             &JsValue::UNDEFINED,
@@ -115,7 +115,7 @@ async fn run_request(
             Ok((WorkerResponse::Payload, JsValue::from_str(&reply)))
         }
         WorkerRequest::CallEndpoint { path, request } if path == GetPublishedTableRequest::PATH => {
-            let reply = study_requests::answer_published_table(&request)?;
+            let reply = study_requests::answer_published_table_request(&request)?;
             Ok((WorkerResponse::Payload, JsValue::from_str(&reply)))
         }
         WorkerRequest::CallEndpoint { path, request } => {
@@ -206,9 +206,9 @@ fn study_not_loaded(study: &str) -> ErrorResponse {
         _ => "reload the page",
     };
     let error = format!("There is no study named `{study}` in this browser: {way_out}.");
-    ErrorResponse::new(error, "unknown")
+    ErrorResponse::with_message_and_type(error, "unknown")
 }
 
 fn worker_problem(error: &str) -> ErrorResponse {
-    ErrorResponse::new(error, "worker")
+    ErrorResponse::with_message_and_type(error, "worker")
 }

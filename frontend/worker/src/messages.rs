@@ -2,7 +2,7 @@
 
 use js_sys::{Array, Promise};
 use shared::api::ErrorResponse;
-use shared::api::worker::{WorkerMessage, WorkerProgress, WorkerResponse, WorkerStage};
+use shared::api::worker::{WorkerMessage, WorkerPipelineStage, WorkerProgress, WorkerResponse};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, DedicatedWorkerGlobalScope};
@@ -13,7 +13,7 @@ pub(crate) fn worker_global_scope() -> DedicatedWorkerGlobalScope {
 }
 
 /// Sends a message about the task with this number to the page.
-pub(crate) fn post_task_message(number: u64, says: &WorkerResponse, beside: &JsValue) {
+pub(crate) fn post_task_message_to_page(number: u64, says: &WorkerResponse, beside: &JsValue) {
     let envelope = WorkerMessage {
         id: number,
         body: says,
@@ -30,7 +30,7 @@ pub(crate) fn create_text_blob(text: &str) -> Result<JsValue, ErrorResponse> {
     let blob = Blob::new_with_str_sequence(&parts).map_err(|_| {
         let error = "The browser does not have enough memory for these documents. Use fewer \
              queries.";
-        ErrorResponse::new(error, "worker")
+        ErrorResponse::with_message_and_type(error, "worker")
     })?;
     Ok(blob.into())
 }
@@ -53,7 +53,7 @@ pub(crate) async fn yield_to_event_loop() {
 /// Reports the progress of a task several times a second.
 pub(crate) struct ProgressReporter {
     number: u64,
-    stage: Option<(WorkerStage, f64)>,
+    stage: Option<(WorkerPipelineStage, f64)>,
     last_report_ms: f64,
 }
 
@@ -62,7 +62,7 @@ impl ProgressReporter {
     const REPORT_INTERVAL_MS: f64 = 100.0;
 
     /// Creates a reporter for the task with this number.
-    pub(crate) fn new(number: u64) -> ProgressReporter {
+    pub(crate) fn for_task(number: u64) -> ProgressReporter {
         ProgressReporter {
             number,
             stage: None,
@@ -74,7 +74,7 @@ impl ProgressReporter {
     /// stage are always reported.
     pub(crate) fn report_if_due(
         &mut self,
-        stage: WorkerStage,
+        stage: WorkerPipelineStage,
         done: u64,
         of: u64,
         found: Option<u64>,
@@ -107,7 +107,7 @@ impl ProgressReporter {
             remaining_s: left_s,
             n_instances: found,
         };
-        post_task_message(
+        post_task_message_to_page(
             self.number,
             &WorkerResponse::Progress(progress),
             &JsValue::UNDEFINED,

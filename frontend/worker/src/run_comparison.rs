@@ -80,5 +80,5 @@ fn find_run<'a>(bench: &'a WorkerState, file: &str) -> Result<&'a Run, ErrorResp
 }
 
 fn setting_problem(error: &str) -> ErrorResponse {
-    ErrorResponse::new(error, "setting")
+    ErrorResponse::with_message_and_type(error, "setting")
 }

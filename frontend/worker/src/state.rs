@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use shared::api::ErrorResponse;
-use shared::api::worker::{LOCAL_STUDY, LocalStudySummary, WorkerResponse, WorkerStage};
+use shared::api::worker::{LOCAL_STUDY, LocalStudySummary, WorkerPipelineStage, WorkerResponse};
 use shared::collection::SplitsByQueryId;
 use shared::collection::trec::{ImportedScores, UnknownCollectionIds};
 use shared::collection::{Collection, Document, Run};
@@ -12,11 +12,9 @@ use shared::error::Error;
 use shared::probe::CandidatePoolSpec;
 use shared::probe::transfer::TransferPairSet;
 use shared::rank::LexicalRanker;
-use shared::score::RankerPairScores;
+use shared::score::RankerQueryDocumentScores;
 use shared::study::build::{StudyInputs, make_study};
-use shared::study::preparation::{
-    self, InputFileContents, ShardExecutor, StudyPreparationProgress,
-};
+use shared::study::preparation::{self, ParsedInputFiles, ShardExecutor, StudyPreparationProgress};
 use shared::study::{Study, StudyDefinition, TransferSetFile};
 use shared::word_vectors::WordVectors;
 
@@ -121,7 +119,7 @@ impl WorkerState {
         if !study.instances_hash.starts_with(of) {
             let error = "These scores belong to another study than the one on the Workbench. \
                  Recreate that study to add them.";
-            return Err(ErrorResponse::new(error, "conflict"));
+            return Err(ErrorResponse::with_message_and_type(error, "conflict"));
         }
         let scores = study_requests::parse_job_scores(study, text)?;
         self.add_scores(scores)
@@ -142,7 +140,10 @@ impl WorkerState {
     }
 
     /// Adds the scores of a ranker, replacing those of the same ranker.
-    fn add_scores(&mut self, scores: RankerPairScores) -> Result<WorkerResponse, ErrorResponse> {
+    fn add_scores(
+        &mut self,
+        scores: RankerQueryDocumentScores,
+    ) -> Result<WorkerResponse, ErrorResponse> {
         let study = self
             .studies
             .get_mut(LOCAL_STUDY)
@@ -165,7 +166,7 @@ impl WorkerState {
     }
 
     /// Returns the documents of all files.
-    pub(crate) fn all_documents(&self) -> Vec<Document> {
+    pub(crate) fn documents_of_all_files(&self) -> Vec<Document> {
         let held = self.files.values().filter_map(|it| match &it.content {
             CollectionFileContent::Documents(docs) => Some(docs),
             _ => None,
@@ -208,7 +209,7 @@ impl WorkerState {
             Some(_) | None => {
                 let error =
                     format!("pool {pool}: there is no run `{file}`; add it or change the pool");
-                Err(ErrorResponse::new(error, "setting"))
+                Err(ErrorResponse::with_message_and_type(error, "setting"))
             }
         }
     }
@@ -235,7 +236,7 @@ impl WorkerState {
             }),
             Some(_) | None => {
                 let error = format!("There are no pairs `{}`; add their file.", file.file);
-                Err(ErrorResponse::new(error, "setting"))
+                Err(ErrorResponse::with_message_and_type(error, "setting"))
             }
         };
         definition.transfers.iter().map(set).collect()
@@ -277,7 +278,7 @@ pub(crate) fn require_unique_ids<'a>(
     for id in ids {
         if !seen.insert(id) {
             let error = format!("Two files contain a {what} with id `{id}`. Remove one of them.");
-            return Err(ErrorResponse::new(error, "input"));
+            return Err(ErrorResponse::with_message_and_type(error, "input"));
         }
     }
     Ok(())
@@ -292,7 +293,7 @@ pub(crate) async fn create_local_study(
     let (inputs, remarks) = STATE.with_borrow(|it| prepare_inputs(it, definition, made))?;
     let mut steps = StudyExecutor {
         number,
-        clock: ProgressReporter::new(number),
+        clock: ProgressReporter::for_task(number),
     };
     let study = match make_study(inputs, &mut steps).await {
         Ok(study) => study,
@@ -341,13 +342,15 @@ impl ShardExecutor for StudyExecutor {
             n_found,
         } = progress;
         let (stage, found) = match stage {
-            preparation::StudyPreparationStage::Index => (WorkerStage::Index, None),
-            preparation::StudyPreparationStage::DeriveDocuments => (WorkerStage::Manipulate, None),
-            preparation::StudyPreparationStage::Mine => (WorkerStage::Mine, Some(n_found)),
-            preparation::StudyPreparationStage::AuditIndex => (WorkerStage::Audit, None),
+            preparation::StudyPreparationStage::Index => (WorkerPipelineStage::Index, None),
+            preparation::StudyPreparationStage::DeriveDocuments => {
+                (WorkerPipelineStage::Manipulate, None)
+            }
+            preparation::StudyPreparationStage::Mine => (WorkerPipelineStage::Mine, Some(n_found)),
+            preparation::StudyPreparationStage::AuditIndex => (WorkerPipelineStage::Audit, None),
             // The page shows the progress of an audit in documents.
             preparation::StudyPreparationStage::Audit => return Ok(()),
-            preparation::StudyPreparationStage::Score => (WorkerStage::Score, None),
+            preparation::StudyPreparationStage::Score => (WorkerPipelineStage::Score, None),
         };
         if self.clock.report_if_due(stage, done, of, found) == ThrottledReportOutcome::Sent {
             messages::yield_to_event_loop().await;
@@ -366,11 +369,11 @@ fn prepare_inputs(
 ) -> Result<(StudyInputs, Vec<String>), ErrorResponse> {
     let collection = bench.collection()?;
     let remarks = bench.unknown_ids(&collection);
-    let files = InputFileContents {
+    let files = ParsedInputFiles {
         run: bench.pool_run(&definition.pool)?,
         vectors: bench.study_vectors(&definition),
         transfer_sets: bench.transfer_pairs(&definition)?,
-        ..InputFileContents::default()
+        ..ParsedInputFiles::default()
     };
     let rankers = definition.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<LexicalRanker>, Error>>();
@@ -392,7 +395,7 @@ pub(crate) async fn restore_local_study() -> Result<(), ErrorResponse> {
     }
     // Several requests may wait here at once; each loads the study, so that none is answered too
     // early.
-    let text = local_study_store::load_study_json().await;
+    let text = local_study_store::load_stored_study_json().await;
     STATE.with_borrow_mut(|it| it.memory = RecallState::Loaded);
     // A study that an earlier version has stored may be unreadable; then there is no study.
     match text.map(|it| Study::from_json(LOCAL_STUDY, &it)) {
@@ -409,6 +412,6 @@ pub(crate) async fn restore_local_study() -> Result<(), ErrorResponse> {
 pub(crate) async fn store_local_study() {
     let text = STATE.with_borrow(|it| it.studies.get(LOCAL_STUDY).map(serde_json::to_string));
     if let Some(Ok(text)) = text {
-        local_study_store::store_study_json(&text).await;
+        local_study_store::store_local_study_json(&text).await;
     }
 }

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use shared::api::annotation::{GetTrialItemsRequest, ListHumanJudgmentsRequest, TaskResults};
+use shared::api::annotation::{
+    AnnotationTaskResults, GetTrialItemsRequest, ListStudyHumanJudgmentsRequest,
+};
 use shared::api::study_request::StudyRequest;
-use shared::api::worker::{GetPublishedTableRequest, ManipulateTextRequest, study_of_request};
+use shared::api::worker::{GetPublishedTableRequest, ManipulateTextRequest, study_name_of_request};
 use shared::api::{
-    CompareRankersRequest, CreateJobRequest, Endpoint, ErrorResponse, ExportStudyRequest,
+    CompareRankersRequest, CreateScoringJobRequest, Endpoint, ErrorResponse, ExportStudyRequest,
     GetBehavioralTestsRequest, GetCollectionStatisticsRequest, GetComparedQueryRequest,
     GetFiguresRequest, GetInstanceRequest, GetReproductionRequest, GetStudyRequest,
     JobScoresResponse, ListComparedQueriesRequest, ListInstancesRequest,
@@ -21,14 +23,14 @@ use shared::compare::{
     query_list,
 };
 use shared::error::Error;
-use shared::late_interaction::LateInteractionAnalysisWithSlug;
+use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::probe::StudyDocNo;
-use shared::score::{RankerInfo, RankerKind, RankerPairScores};
+use shared::score::{RankerInfo, RankerKind, RankerQueryDocumentScores};
 use shared::study::{Study, playground};
 
 /// Returns the name of the study that a request is about.
 pub(crate) fn require_study_name(request: &str) -> Result<String, ErrorResponse> {
-    study_of_request(request).ok_or_else(|| unreadable_request("it names no study"))
+    study_name_of_request(request).ok_or_else(|| unreadable_request("it names no study"))
 }
 
 /// Returns the reply to a request, as JSON.
@@ -43,14 +45,14 @@ pub(crate) fn answer_study_request(
         GetBehavioralTestsRequest::PATH => respond::<GetBehavioralTestsRequest>(study, request),
         // Only the server has late-interaction analyses.
         ListLateInteractionAnalysesRequest::PATH => {
-            Ok(json(&Vec::<LateInteractionAnalysisWithSlug>::new()))
+            Ok(json(&Vec::<LateInteractionAnalysisWithRankerSlug>::new()))
         }
         CompareRankersRequest::PATH => respond::<CompareRankersRequest>(study, request),
         ListComparedQueriesRequest::PATH => respond::<ListComparedQueriesRequest>(study, request),
         GetComparedQueryRequest::PATH => respond::<GetComparedQueryRequest>(study, request),
         GetReproductionRequest::PATH => respond::<GetReproductionRequest>(study, request),
         // Only the server has human judgments.
-        ListHumanJudgmentsRequest::PATH => Ok(json(&Vec::<TaskResults>::new())),
+        ListStudyHumanJudgmentsRequest::PATH => Ok(json(&Vec::<AnnotationTaskResults>::new())),
         GetTrialItemsRequest::PATH => respond::<GetTrialItemsRequest>(study, request),
         ListInstancesRequest::PATH => respond::<ListInstancesRequest>(study, request),
         GetInstanceRequest::PATH => respond::<GetInstanceRequest>(study, request),
@@ -60,7 +62,7 @@ pub(crate) fn answer_study_request(
         }
         other => {
             let error = format!("{other} needs a server. Run `axioscope serve`.");
-            Err(ErrorResponse::new(error, "no-server"))
+            Err(ErrorResponse::with_message_and_type(error, "no-server"))
         }
     }
 }
@@ -104,7 +106,7 @@ pub(crate) fn answer_run_comparison(
     match path {
         ListComparedQueriesRequest::PATH => {
             let asked: ListComparedQueriesRequest = parse(request)?;
-            let page = query_list::list_compared_queries(source, &asked.options, &asked.page);
+            let page = query_list::list_compared_queries_page(source, &asked.options, &asked.page);
             Ok(json(&page.map_err(to_error_response)?))
         }
         GetComparedQueryRequest::PATH => {
@@ -128,15 +130,15 @@ pub(crate) fn answer_manipulation_request(request: &str) -> Result<String, Error
         manipulation: changing,
     } = parse(request)?;
     Ok(json(
-        &playground::apply_manipulations(&changing).map_err(to_error_response)?,
+        &playground::apply_each_manipulation_separately(&changing).map_err(to_error_response)?,
     ))
 }
 
 /// Returns the reply to [`GetPublishedTableRequest`], as JSON.
-pub(crate) fn answer_published_table(request: &str) -> Result<String, ErrorResponse> {
+pub(crate) fn answer_published_table_request(request: &str) -> Result<String, ErrorResponse> {
     let GetPublishedTableRequest { table: asked } = parse(request)?;
     Ok(json(
-        &shared::reproduce::reproduce_table(asked, None).map_err(to_error_response)?,
+        &shared::reproduce::reproduce_table_from_study(asked, None).map_err(to_error_response)?,
     ))
 }
 
@@ -177,7 +179,7 @@ pub(crate) fn scoring_job_request(study: &Study, ranker: String, title: String) 
         pairs,
         places: _,
     } = unique_pairs(study);
-    json(&CreateJobRequest {
+    json(&CreateScoringJobRequest {
         model: ranker,
         title,
         queries,
@@ -190,7 +192,7 @@ pub(crate) fn scoring_job_request(study: &Study, ranker: String, title: String) 
 pub(crate) fn parse_job_scores(
     study: &Study,
     text: &str,
-) -> Result<RankerPairScores, ErrorResponse> {
+) -> Result<RankerQueryDocumentScores, ErrorResponse> {
     let JobScoresResponse {
         ranker,
         scores,
@@ -204,14 +206,14 @@ pub(crate) fn parse_job_scores(
             scores.len(),
             pairs.len()
         );
-        return Err(ErrorResponse::new(error, "conflict"));
+        return Err(ErrorResponse::with_message_and_type(error, "conflict"));
     }
     let values = places.iter().map(|&it| scores[it as usize]).collect();
     let cut: BTreeSet<u32> = truncated.into_iter().collect();
     let cut = places.iter().enumerate().filter(|it| cut.contains(it.1));
     let cut = cut.map(|it| it.0 as u32).collect();
     let mut scores =
-        RankerPairScores::new(ranker, values, &study.pairs).map_err(to_error_response)?;
+        RankerQueryDocumentScores::new(ranker, values, &study.pairs).map_err(to_error_response)?;
     scores.truncated = cut;
     scores.rescoring = certificate.map(|it| it.with_renumbered_pairs(&places));
     Ok(scores)
@@ -222,7 +224,7 @@ pub(crate) fn uploaded_scores_in_pair_order(
     study: &Study,
     name: &str,
     brought: &ImportedScores,
-) -> Result<RankerPairScores, ErrorResponse> {
+) -> Result<RankerQueryDocumentScores, ErrorResponse> {
     let value = |(query, text): (usize, StudyDocNo)| {
         brought
             .get(&study.queries[query].id)?
@@ -235,7 +237,7 @@ pub(crate) fn uploaded_scores_in_pair_order(
             "{name}: no row matches a pair of this study. Expected rows `qid docid score`, with \
              the ids of the downloaded pairs."
         );
-        return Err(ErrorResponse::new(error, "setting"));
+        return Err(ErrorResponse::with_message_and_type(error, "setting"));
     }
     let missing = values.iter().filter(|it| it.is_none()).count();
     let ranker = RankerInfo {
@@ -246,7 +248,7 @@ pub(crate) fn uploaded_scores_in_pair_order(
         fingerprint: text_hash(&json(brought)),
         note: (missing > 0).then(|| format!("{missing} of {} pairs have no score", values.len())),
     };
-    RankerPairScores::new(ranker, values, &study.pairs).map_err(to_error_response)
+    RankerQueryDocumentScores::new(ranker, values, &study.pairs).map_err(to_error_response)
 }
 
 /// The pairs that are sent to a server. Every distinct query, text and pair occurs once.
@@ -321,7 +323,7 @@ pub(crate) fn to_error_response(error: Error) -> ErrorResponse {
     };
     ErrorResponse {
         field: error.field_name().map(str::to_owned),
-        ..ErrorResponse::new(error.to_string(), error_type)
+        ..ErrorResponse::with_message_and_type(error.to_string(), error_type)
     }
 }
 
@@ -332,7 +334,7 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ErrorResponse> {
 /// Returns the error of a request that is not what the worker expects.
 fn unreadable_request(reason: impl std::fmt::Display) -> ErrorResponse {
     let error = format!("The request could not be read ({reason}). Reload the page.");
-    ErrorResponse::new(error, "worker")
+    ErrorResponse::with_message_and_type(error, "worker")
 }
 
 fn json(it: &impl Serialize) -> String {

@@ -1,7 +1,7 @@
 //! Trains word vectors on the documents of the Workbench.
 
 use shared::api::ErrorResponse;
-use shared::api::worker::{TrainedVectorsSummary, WorkerResponse, WorkerStage};
+use shared::api::worker::{TrainedVectorsSummary, WorkerPipelineStage, WorkerResponse};
 use shared::collection::Document;
 use shared::index::{Index, IndexBuilder};
 use shared::text::Analyzer;
@@ -24,7 +24,7 @@ pub(crate) async fn train_word_vectors(
     settings: GloveSettings,
 ) -> Result<(WorkerResponse, JsValue), ErrorResponse> {
     settings.validate().map_err(to_error_response)?;
-    let docs = STATE.with_borrow(|it| it.all_documents());
+    let docs = STATE.with_borrow(|it| it.documents_of_all_files());
     if docs.is_empty() {
         return Err(worker_problem(
             "There are no documents to train on. Add documents first.",
@@ -32,7 +32,7 @@ pub(crate) async fn train_word_vectors(
     }
     let mut watch = TrainingMonitor {
         number,
-        clock: ProgressReporter::new(number),
+        clock: ProgressReporter::for_task(number),
     };
     let Some(index) = build_index(&docs, analyzer, &mut watch).await? else {
         return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
@@ -42,11 +42,11 @@ pub(crate) async fn train_word_vectors(
     let Some(counted) = count_neighbors(&corpus, &mut watch).await else {
         return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
     };
-    let mut trainer = GloveTrainer::new(corpus, vec![counted]);
+    let mut trainer = GloveTrainer::from_corpus_and_cooccurrences(corpus, vec![counted]);
     loop {
         let (done, of) = trainer.finished_and_total_rounds();
         if watch
-            .is_stopped(WorkerStage::TrainVectors, done.into(), of.into())
+            .is_stopped(WorkerPipelineStage::TrainVectors, done.into(), of.into())
             .await
         {
             return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
@@ -85,7 +85,7 @@ struct TrainingMonitor {
 }
 
 impl TrainingMonitor {
-    async fn is_stopped(&mut self, stage: WorkerStage, done: u64, of: u64) -> bool {
+    async fn is_stopped(&mut self, stage: WorkerPipelineStage, done: u64, of: u64) -> bool {
         if self.clock.report_if_due(stage, done, of, None) == ThrottledReportOutcome::Sent {
             messages::yield_to_event_loop().await;
             return STATE.with_borrow(|it| it.canceled_task == Some(self.number));
@@ -106,7 +106,7 @@ async fn build_index(
             .for_each(|it| builder.add_document(&it.text_with_title()));
         let done = builder.n_docs() as u64;
         if watch
-            .is_stopped(WorkerStage::Index, done, docs.len() as u64)
+            .is_stopped(WorkerPipelineStage::Index, done, docs.len() as u64)
             .await
         {
             return Ok(None);
@@ -126,7 +126,11 @@ async fn count_neighbors(
         let to = n_docs.min(from + DOCUMENTS_PER_STEP as u32);
         counted.count_more_docs(corpus, from..to);
         if watch
-            .is_stopped(WorkerStage::CountCooccurrences, to.into(), n_docs.into())
+            .is_stopped(
+                WorkerPipelineStage::CountCooccurrences,
+                to.into(),
+                n_docs.into(),
+            )
             .await
         {
             return None;

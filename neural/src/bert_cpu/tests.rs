@@ -56,7 +56,8 @@ fn equals_the_plain_pass_in_candle() {
         files!("distilbert"),
     ] {
         let config = EncoderConfig::parse(config).unwrap();
-        let weights = ModelWeights::open(weights, config.family.tensor_prefix()).unwrap();
+        let weights =
+            ModelWeights::from_safetensors_bytes(weights, config.family.tensor_prefix()).unwrap();
         let model = BertParameters::load(&weights, config.clone()).unwrap();
         let ids: Vec<u32> = (0..64).map(|n| n * 37 % 101).collect();
         let texts = [(64, 20), (2, 2), (17, 0), (3, 2), (33, 33)];
@@ -76,7 +77,8 @@ fn equals_the_plain_pass_in_candle() {
             (DType::BF16, 1e-3..1e-1),
         ] {
             let model = BertParameters::load(&weights, config.clone()).unwrap();
-            let plain = CandleBert::load(model, &candle_core::Device::Cpu, dtype).unwrap();
+            let plain =
+                CandleBert::from_parameters(model, &candle_core::Device::Cpu, dtype).unwrap();
             let plain = plain.forward(&texts).unwrap();
             assert_eq!(fused.len(), plain.len());
             let apart = fused.iter().zip(&plain).map(|(a, b)| (a - b).abs());

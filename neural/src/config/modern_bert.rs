@@ -6,7 +6,7 @@ use crate::error::{Error, unsupported_value};
 
 /// Rotary positions, attention windows, and which layers have a bias.
 #[derive(Clone, Debug)]
-pub(crate) struct ModernBertConfig {
+pub(crate) struct ModernBertSpecificConfig {
     /// The attention window of each layer.
     pub(crate) attention_windows: Vec<AttentionWindow>,
     /// The rotary base of layers with global attention.
@@ -94,9 +94,13 @@ fn every() -> usize {
     3
 }
 
-impl ModernBertConfig {
+impl ModernBertSpecificConfig {
     /// Reads the settings of a model of `n_layers` layers, whose heads have `d` units.
-    pub(super) fn parse(json: &[u8], n_layers: usize, d: usize) -> Result<ModernBertConfig, Error> {
+    pub(super) fn parse(
+        json: &[u8],
+        n_layers: usize,
+        d: usize,
+    ) -> Result<ModernBertSpecificConfig, Error> {
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
         if !d.is_multiple_of(2) {
             let found = format!("a head of {d} units");
@@ -130,7 +134,7 @@ impl ModernBertConfig {
         };
         let reaches = fields.reaches(n_layers)?;
         let ropes = fields.rope_parameters.unwrap_or_default();
-        Ok(ModernBertConfig {
+        Ok(ModernBertSpecificConfig {
             attention_windows: reaches,
             global_rope_theta: theta(ropes.full_attention, fields.global_rope_theta, 160_000.0)?,
             local_rope_theta: theta(ropes.sliding_attention, fields.local_rope_theta, 10_000.0)?,

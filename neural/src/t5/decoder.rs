@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use gemm::Parallelism;
 use pulp::Arch;
 
-use super::kernels::{AttentionKeysAndValues, RowIndependentProduct, T5SimdRowPass};
+use super::kernels::{AttentionKeysAndValues, RowIndependentProduct, T5SimdRowOperation};
 use super::parameters::{
-    CrossAttentionWeights, FeedForwardLayer, SelfAttentionWeights, T5Parameters,
+    CrossAttentionParameters, FeedForwardLayer, SelfAttentionParameters, T5Weights,
 };
 use super::relative_position;
 use crate::bert_cpu::{MatrixRowsMut, StridedMatrixView, multiply_matrices};
@@ -32,7 +32,7 @@ pub(crate) struct DecodingState {
 
 /// The decoder with the position biases for a maximum length.
 pub(crate) struct T5Decoder<'a> {
-    model: &'a T5Parameters,
+    model: &'a T5Weights,
     arch: Arch,
     /// The bias of each distance to an earlier token, `[a, max_new]`.
     position_biases: Vec<f32>,
@@ -41,7 +41,7 @@ pub(crate) struct T5Decoder<'a> {
 impl CrossAttentionCache {
     /// Computes the keys and values of a text's states `[l, h]`.
     pub(super) fn compute(
-        model: &T5Parameters,
+        model: &T5Weights,
         states: &[f32],
         parallelism: Parallelism,
     ) -> CrossAttentionCache {
@@ -55,8 +55,8 @@ impl CrossAttentionCache {
 
 /// Computes the keys and values of a text's states `[l, h]` for one layer, `[l, 2i]`.
 fn look_up_of(
-    model: &T5Parameters,
-    cross: &CrossAttentionWeights,
+    model: &T5Weights,
+    cross: &CrossAttentionParameters,
     states: &[f32],
     parallelism: Parallelism,
 ) -> Vec<f32> {
@@ -76,7 +76,7 @@ fn look_up_of(
 
 impl T5Decoder<'_> {
     /// Creates a decoder for at most `max_new` tokens.
-    pub(super) fn with_max_new_tokens(model: &T5Parameters, max_new: usize) -> T5Decoder<'_> {
+    pub(super) fn with_max_new_tokens(model: &T5Weights, max_new: usize) -> T5Decoder<'_> {
         let heads = model.config.num_heads;
         let (table, buckets) = (&model.decoder_position_biases, model.config.buckets);
         T5Decoder {
@@ -89,7 +89,7 @@ impl T5Decoder<'_> {
     }
 
     /// Returns a text before its first token.
-    pub(crate) fn start_sequence(&self) -> DecodingState {
+    pub(crate) fn initial_decoding_state(&self) -> DecodingState {
         DecodingState {
             past: vec![Vec::new(); self.model.decoder.len()],
             last: self.model.config.decoder_start_token_id,
@@ -118,7 +118,10 @@ impl T5Decoder<'_> {
         texts: &[&[f32]],
         parallelism: Parallelism,
     ) -> Vec<f32> {
-        let mut lines: Vec<DecodingState> = texts.iter().map(|_| self.start_sequence()).collect();
+        let mut lines: Vec<DecodingState> = texts
+            .iter()
+            .map(|_| self.initial_decoding_state())
+            .collect();
         self.run(&mut lines.iter_mut().collect::<Vec<_>>(), |at| {
             let cross = &self.model.decoder[at].cross;
             let each = texts.iter();
@@ -177,7 +180,7 @@ impl T5Decoder<'_> {
     fn look_back(
         &self,
         at: usize,
-        part: &SelfAttentionWeights,
+        part: &SelfAttentionParameters,
         lines: &mut [&mut DecodingState],
         hidden: &mut [f32],
     ) {
@@ -202,7 +205,7 @@ impl T5Decoder<'_> {
     /// Adds cross-attention over the input tokens.
     fn look_up(
         &self,
-        part: &CrossAttentionWeights,
+        part: &CrossAttentionParameters,
         memories: &[AttentionKeysAndValues<'_>],
         hidden: &mut [f32],
     ) {
@@ -221,10 +224,10 @@ impl T5Decoder<'_> {
     ) {
         let heads = self.model.config.num_heads;
         let mut gathered = vec![0.0; queries.len()];
-        let step = T5SimdRowPass::Gather(queries, seen, heads, &mut gathered); // [r, i]
+        let step = T5SimdRowOperation::Gather(queries, seen, heads, &mut gathered); // [r, i]
         self.arch.dispatch(step);
         let more = self.linear(&gathered, self.model.config.all_heads_width(), out); // [r, h]
-        self.arch.dispatch(T5SimdRowPass::Add(hidden, &more));
+        self.arch.dispatch(T5SimdRowOperation::Add(hidden, &more));
     }
 
     fn feed(&self, part: &FeedForwardLayer, hidden: &mut [f32]) {
@@ -233,28 +236,28 @@ impl T5Decoder<'_> {
         let normed = self.norm(hidden, &part.norm); // [r, h]
         let width = part.up.len() / h; // m or 2m
         let mut wide = self.linear(&normed, h, &part.up); // [r, width]
-        self.arch.dispatch(T5SimdRowPass::Activate(
+        self.arch.dispatch(T5SimdRowOperation::Activate(
             &mut wide,
             width,
             config.feed_forward,
         ));
         let mut more = vec![0.0; hidden.len()];
         self.arch
-            .dispatch(T5SimdRowPass::Multiply(RowIndependentProduct {
+            .dispatch(T5SimdRowOperation::Multiply(RowIndependentProduct {
                 x: &wide,
                 stride: width,
                 weight: &part.down,
                 inputs: m,
                 y: &mut more,
             })); // [r, h]
-        self.arch.dispatch(T5SimdRowPass::Add(hidden, &more));
+        self.arch.dispatch(T5SimdRowOperation::Add(hidden, &more));
     }
 
     fn norm(&self, x: &[f32], scale: &[f32]) -> Vec<f32> {
         let mut y = vec![0.0; x.len()];
         let eps = self.model.config.layer_norm_epsilon;
         self.arch
-            .dispatch(T5SimdRowPass::Norm(x, scale, eps, &mut y));
+            .dispatch(T5SimdRowOperation::Norm(x, scale, eps, &mut y));
         y
     }
 
@@ -262,7 +265,7 @@ impl T5Decoder<'_> {
     fn linear(&self, x: &[f32], inputs: usize, weight: &[f32]) -> Vec<f32> {
         let mut y = vec![0.0; x.len() / inputs * (weight.len() / inputs)];
         self.arch
-            .dispatch(T5SimdRowPass::Multiply(RowIndependentProduct {
+            .dispatch(T5SimdRowOperation::Multiply(RowIndependentProduct {
                 x,
                 stride: inputs,
                 weight,

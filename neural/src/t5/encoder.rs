@@ -3,15 +3,15 @@
 use gemm::Parallelism;
 use pulp::Arch;
 
-use super::kernels::T5SimdRowPass;
-use super::parameters::{T5EncoderLayer, T5Parameters};
+use super::kernels::T5SimdRowOperation;
+use super::parameters::{T5EncoderLayer, T5Weights};
 use super::relative_position;
 use crate::bert_cpu::{MatrixRowsMut, StridedMatrixView, multiply_matrices};
 use crate::tokenization::EncoderInput;
 
 /// Returns the normalized last states, `[t, h]`.
 pub(super) fn run_t5_encoder(
-    model: &T5Parameters,
+    model: &T5Weights,
     texts: &[EncoderInput<'_>],
     parallelism: Parallelism,
 ) -> Vec<f32> {
@@ -53,7 +53,7 @@ pub(super) fn run_t5_encoder(
 
 /// The forward pass of some texts through the layers.
 struct Pass<'a> {
-    model: &'a T5Parameters,
+    model: &'a T5Weights,
     texts: &'a [EncoderInput<'a>],
     arch: Arch,
     parallelism: Parallelism,
@@ -90,23 +90,27 @@ impl Pass<'_> {
         self.attend(qkv, scores, gathered); // [t, i]
         let gathered = StridedMatrixView::with_row_stride(gathered, [t, i], i);
         self.linear(gathered, &layer.attention.out, narrow); // [t, h]
-        self.arch.dispatch(T5SimdRowPass::Add(hidden, narrow));
+        self.arch.dispatch(T5SimdRowOperation::Add(hidden, narrow));
 
         self.norm(hidden, &layer.feed.norm, narrow); // [t, h]
         let width = layer.feed.up.len() / h; // m or 2m
         let wide = &mut wide[..t * width];
         let states = StridedMatrixView::with_row_stride(narrow, [t, h], h);
         self.linear(states, &layer.feed.up, wide); // [t, width]
-        self.arch
-            .dispatch(T5SimdRowPass::Activate(wide, width, config.feed_forward));
+        self.arch.dispatch(T5SimdRowOperation::Activate(
+            wide,
+            width,
+            config.feed_forward,
+        ));
         let active = StridedMatrixView::with_row_stride(wide, [t, m], width);
         self.linear(active, &layer.feed.down, narrow); // [t, h]
-        self.arch.dispatch(T5SimdRowPass::Add(hidden, narrow));
+        self.arch.dispatch(T5SimdRowOperation::Add(hidden, narrow));
     }
 
     fn norm(&self, x: &[f32], scale: &[f32], y: &mut [f32]) {
         let eps = self.model.config.layer_norm_epsilon;
-        self.arch.dispatch(T5SimdRowPass::Norm(x, scale, eps, y));
+        self.arch
+            .dispatch(T5SimdRowOperation::Norm(x, scale, eps, y));
     }
 
     /// Computes `y = x Wᵀ`.
@@ -139,7 +143,7 @@ impl Pass<'_> {
                 let matrix = MatrixRowsMut::new(scores, l);
                 multiply_matrices(query, key.transposed(), matrix, self.parallelism); // [l, l]
                 self.arch
-                    .dispatch(T5SimdRowPass::Softmax(scores, distances));
+                    .dispatch(T5SimdRowOperation::Softmax(scores, distances));
                 let weights = StridedMatrixView::with_row_stride(scores, [l, l], l);
                 let gathered = MatrixRowsMut::new(&mut gathered[first * i + head..], i);
                 multiply_matrices(weights, value, gathered, self.parallelism); // [l, d]

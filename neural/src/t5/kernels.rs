@@ -11,7 +11,7 @@ use super::config::FeedForwardKind;
 use crate::bert_cpu::{exp_of_nonpositive, reduce_in_lanes, softmax_rows};
 
 /// A pass over rows, compiled once for each SIMD instruction set.
-pub(super) enum T5SimdRowPass<'a> {
+pub(super) enum T5SimdRowOperation<'a> {
     /// `y = x / √(mean(x²) + eps) ∘ scale`: rows, scale, eps, and the output.
     Norm(&'a [f32], &'a [f32], f32, &'a mut [f32]),
     /// `y = y + x`.
@@ -56,7 +56,7 @@ pub(super) struct AttentionKeysAndValues<'a> {
     pub(super) position_biases: Option<&'a [f32]>,
 }
 
-impl WithSimd for T5SimdRowPass<'_> {
+impl WithSimd for T5SimdRowOperation<'_> {
     type Output = ();
 
     // Everything below is inlined into one function per instruction set; otherwise it would be
@@ -64,12 +64,12 @@ impl WithSimd for T5SimdRowPass<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match self {
-            T5SimdRowPass::Norm(x, scale, eps, y) => norm(x, scale, eps, y),
-            T5SimdRowPass::Add(y, x) => y.iter_mut().zip(x).for_each(|(y, x)| *y += x),
-            T5SimdRowPass::Softmax(scores, distances) => softmax_all(scores, distances),
-            T5SimdRowPass::Activate(rows, width, how) => activate(rows, width, how),
-            T5SimdRowPass::Multiply(product) => multiply(simd, product),
-            T5SimdRowPass::Gather(queries, seen, heads, gathered) => {
+            T5SimdRowOperation::Norm(x, scale, eps, y) => norm(x, scale, eps, y),
+            T5SimdRowOperation::Add(y, x) => y.iter_mut().zip(x).for_each(|(y, x)| *y += x),
+            T5SimdRowOperation::Softmax(scores, distances) => softmax_all(scores, distances),
+            T5SimdRowOperation::Activate(rows, width, how) => activate(rows, width, how),
+            T5SimdRowOperation::Multiply(product) => multiply(simd, product),
+            T5SimdRowOperation::Gather(queries, seen, heads, gathered) => {
                 gather(simd, queries, seen, heads, gathered);
             }
         }

@@ -5,10 +5,10 @@ use crate::error::Error;
 use crate::weights::ModelWeights;
 
 /// The scale of a normalization, over `h` units.
-pub(super) type NormalizationScale = Vec<f32>;
+pub(super) type RmsNormWeights = Vec<f32>;
 
 /// The parameters of encoder and decoder.
-pub(super) struct T5Parameters {
+pub(super) struct T5Weights {
     pub(super) config: T5Config,
     /// `[v, h]`.
     pub(super) token_embeddings: Vec<f32>,
@@ -17,29 +17,29 @@ pub(super) struct T5Parameters {
     pub(super) encoder: Vec<T5EncoderLayer>,
     /// `[buckets, a]`.
     pub(super) encoder_position_biases: Vec<f32>,
-    pub(super) encoder_norm: NormalizationScale,
+    pub(super) encoder_norm: RmsNormWeights,
     pub(super) decoder: Vec<T5DecoderLayer>,
     /// `[buckets, a]`.
     pub(super) decoder_position_biases: Vec<f32>,
-    pub(super) decoder_norm: NormalizationScale,
+    pub(super) decoder_norm: RmsNormWeights,
 }
 
 /// One encoder layer: self-attention and feed-forward.
 pub(super) struct T5EncoderLayer {
-    pub(super) attention: SelfAttentionWeights,
+    pub(super) attention: SelfAttentionParameters,
     pub(super) feed: FeedForwardLayer,
 }
 
 /// One decoder layer: self-attention, cross-attention and feed-forward.
 pub(super) struct T5DecoderLayer {
-    pub(super) attention: SelfAttentionWeights,
-    pub(super) cross: CrossAttentionWeights,
+    pub(super) attention: SelfAttentionParameters,
+    pub(super) cross: CrossAttentionParameters,
     pub(super) feed: FeedForwardLayer,
 }
 
 /// Attention from a text to itself.
-pub(super) struct SelfAttentionWeights {
-    pub(super) norm: NormalizationScale,
+pub(super) struct SelfAttentionParameters {
+    pub(super) norm: RmsNormWeights,
     /// Queries, keys, values: `[3i, h]`.
     pub(super) qkv: Vec<f32>,
     /// `[h, i]`.
@@ -47,8 +47,8 @@ pub(super) struct SelfAttentionWeights {
 }
 
 /// Attention from the generated text to the input text.
-pub(super) struct CrossAttentionWeights {
-    pub(super) norm: NormalizationScale,
+pub(super) struct CrossAttentionParameters {
+    pub(super) norm: RmsNormWeights,
     /// `[i, h]`.
     pub(super) query: Vec<f32>,
     /// Keys, values: `[2i, h]`.
@@ -59,18 +59,15 @@ pub(super) struct CrossAttentionWeights {
 
 /// The two dense layers of a feed-forward block.
 pub(super) struct FeedForwardLayer {
-    pub(super) norm: NormalizationScale,
+    pub(super) norm: RmsNormWeights,
     /// `[m, h]`, with a gate `[2m, h]`: the input of the activation, then the gate.
     pub(super) up: Vec<f32>,
     /// `[h, m]`.
     pub(super) down: Vec<f32>,
 }
 
-impl T5Parameters {
-    pub(super) fn load(
-        weights: &ModelWeights<'_>,
-        config: T5Config,
-    ) -> Result<T5Parameters, Error> {
+impl T5Weights {
+    pub(super) fn load(weights: &ModelWeights<'_>, config: T5Config) -> Result<T5Weights, Error> {
         let (v, h) = (config.vocab_size, config.d_model);
         let tables = [config.buckets.n_buckets, config.num_heads];
         let own_output = match weights.has_tensor("lm_head.weight") || !config.scales_output {
@@ -106,7 +103,7 @@ impl T5Parameters {
                 feed: of(2).feed()?,
             })
         });
-        Ok(T5Parameters {
+        Ok(T5Weights {
             token_embeddings: weights.read_tensor("shared.weight", &[v, h])?,
             output_embeddings: own_output,
             encoder: encoder.collect::<Result<_, Error>>()?,
@@ -135,18 +132,18 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn self_attention(&self) -> Result<SelfAttentionWeights, Error> {
+    fn self_attention(&self) -> Result<SelfAttentionParameters, Error> {
         let (h, i) = (self.config.d_model, self.config.all_heads_width());
-        Ok(SelfAttentionWeights {
+        Ok(SelfAttentionParameters {
             norm: self.norm()?,
             qkv: self.joined("SelfAttention", &["q", "k", "v"], [i, h])?,
             out: self.matrix("SelfAttention.o", [h, i])?,
         })
     }
 
-    fn cross_attention(&self) -> Result<CrossAttentionWeights, Error> {
+    fn cross_attention(&self) -> Result<CrossAttentionParameters, Error> {
         let (h, i) = (self.config.d_model, self.config.all_heads_width());
-        Ok(CrossAttentionWeights {
+        Ok(CrossAttentionParameters {
             norm: self.norm()?,
             query: self.matrix("EncDecAttention.q", [i, h])?,
             memory: self.joined("EncDecAttention", &["k", "v"], [i, h])?,
@@ -167,7 +164,7 @@ impl Part<'_> {
         })
     }
 
-    fn norm(&self) -> Result<NormalizationScale, Error> {
+    fn norm(&self) -> Result<RmsNormWeights, Error> {
         let name = format!("{}.layer_norm.weight", self.layer);
         self.weights.read_tensor(&name, &[self.config.d_model])
     }

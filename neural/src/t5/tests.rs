@@ -6,11 +6,11 @@ use super::config::RelativePositionBuckets;
 use super::*;
 
 /// Returns both forms of T5, with the results of the reference.
-pub(crate) fn fixtures() -> [(ModelFiles, Value); 2] {
+pub(crate) fn fixtures() -> [(ModelFileContents, Value); 2] {
     macro_rules! fixture {
         ($name:literal) => {
             (
-                ModelFiles {
+                ModelFileContents {
                     config: include_bytes!(concat!("../../tests/fixtures/", $name, "/config.json"))
                         .to_vec(),
                     tokenizer: include_bytes!(concat!(
@@ -25,7 +25,7 @@ pub(crate) fn fixtures() -> [(ModelFiles, Value); 2] {
                         "/model.safetensors"
                     ))
                     .to_vec(),
-                    ..ModelFiles::default()
+                    ..ModelFileContents::default()
                 },
                 serde_json::from_str(include_str!(concat!(
                     "../../tests/fixtures/",
@@ -124,8 +124,10 @@ fn a_line_has_the_same_bits_alone_and_beside_others() {
         let memories = [memory_of(&ids), memory_of(&ids[3..])];
         let decoder = model.create_decoder(6);
         let run = |places: &[usize]| {
-            let mut lines: Vec<DecodingState> =
-                places.iter().map(|_| decoder.start_sequence()).collect();
+            let mut lines: Vec<DecodingState> = places
+                .iter()
+                .map(|_| decoder.initial_decoding_state())
+                .collect();
             let memories: Vec<&CrossAttentionCache> =
                 places.iter().map(|it| &memories[it % 2]).collect();
             let mut logits = vec![Vec::new(); places.len()];

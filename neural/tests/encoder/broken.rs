@@ -3,7 +3,7 @@
 use super::sides::{colbert_tiny, dense_tiny, epic_tiny};
 use super::*;
 use expect_test::Expect;
-use neural::{Colbert, EpicRanker, RankerConfig};
+use neural::{Colbert, EpicRanker, NeuralRankerConfig};
 
 #[test]
 fn a_folder_without_weights_says_so() {
@@ -159,10 +159,14 @@ fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
         "type": "Split", "pattern": {"Regex": "(a|aa)+$"}, "behavior": "Isolated", "invert": false,
     });
     files.tokenizer = tokenizer.to_string().into_bytes();
-    let model = load(&files, EmbeddingComparison::BiEncoder, 48);
+    let model = load(&files, EmbeddingRankerKind::BiEncoder, 48);
     let long = "a".repeat(200) + "b";
     for side in [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document] {
-        let error = model.tokenize(side, &long).err().unwrap().to_string();
+        let error = model
+            .tokenize_query_or_document(side, &long)
+            .err()
+            .unwrap()
+            .to_string();
         let parts = [
             "tokenizer.json: ",
             "retry-limit",
@@ -172,7 +176,7 @@ fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
     }
     assert_eq!(
         model
-            .tokenize(QueryOrDocumentRole::Document, "a")
+            .tokenize_query_or_document(QueryOrDocumentRole::Document, "a")
             .unwrap()
             .ids
             .len(),
@@ -192,7 +196,7 @@ fn a_part_of_sentence_transformers_that_is_not_known_is_refused() {
     let mut fine = tiny();
     fine.modules = modules("Normalize");
     fine.pooling = Some(heads::pooling("cls_token"));
-    load(&fine, EmbeddingComparison::BiEncoder, 48);
+    load(&fine, EmbeddingRankerKind::BiEncoder, 48);
     check_broken(
         |files| {
             files.modules = modules("LSTM");
@@ -239,7 +243,7 @@ fn a_part_of_sentence_transformers_that_is_not_known_is_refused() {
 
 #[test]
 fn a_colbert_without_its_parts_is_refused() {
-    let refused = |change: &dyn Fn(&mut ModelFiles)| {
+    let refused = |change: &dyn Fn(&mut ModelFileContents)| {
         let mut files = colbert_tiny();
         change(&mut files);
         let error = Colbert::load(&files, Device::Cpu).err().unwrap();
@@ -306,7 +310,7 @@ fn with_a_preset_the_artifact_is_not_looked_at() {
 
 #[test]
 fn a_ranker_toml_that_says_something_unknown_is_refused() {
-    let refused = |toml: &[u8]| RankerConfig::parse(toml).unwrap_err().to_string();
+    let refused = |toml: &[u8]| NeuralRankerConfig::parse(toml).unwrap_err().to_string();
     let found = [
         refused(b"architektur = \"colbert\""),
         refused(b"architecture = \"colbertv3\""),
@@ -334,7 +338,12 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
     let loaded = |ranker: &[u8]| {
         let mut files = tiny();
         files.ranker_config = Some(ranker.to_vec());
-        let loaded = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu);
+        let loaded = SingleOrMultiVectorRanker::load(
+            &files,
+            EmbeddingRankerKind::BiEncoder,
+            48,
+            Device::Cpu,
+        );
         loaded.err().map(|it| it.to_string())
     };
     assert_eq!(loaded(b"max_document_tokens = 64"), None);
@@ -352,10 +361,15 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
 
 #[test]
 fn modules_that_cannot_be_done_are_refused() {
-    let refused = |change: &dyn Fn(&mut ModelFiles)| {
+    let refused = |change: &dyn Fn(&mut ModelFileContents)| {
         let mut files = dense_tiny();
         change(&mut files);
-        let loaded = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu);
+        let loaded = SingleOrMultiVectorRanker::load(
+            &files,
+            EmbeddingRankerKind::BiEncoder,
+            48,
+            Device::Cpu,
+        );
         loaded.err().unwrap().to_string()
     };
     let config = |field: &'static str, value: Value| {
@@ -410,7 +424,7 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
             Err(error) => Some(error),
             Ok(model) => {
                 let [query, text] = [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document]
-                    .map(|it| model.tokenize(it, "river").unwrap());
+                    .map(|it| model.tokenize_query_or_document(it, "river").unwrap());
                 let query = model.encode_queries(&[&query]).err();
                 query.or(model.encode_documents(&[&text]).err())
             }
@@ -431,8 +445,8 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
 
 #[test]
 fn what_was_trained_for_another_use_is_no_bi_encoder_unless_somebody_says_so() {
-    let load = |files: &ModelFiles| {
-        EmbeddingModel::load(files, EmbeddingComparison::BiEncoder, 32, Device::Cpu)
+    let load = |files: &ModelFileContents| {
+        SingleOrMultiVectorRanker::load(files, EmbeddingRankerKind::BiEncoder, 32, Device::Cpu)
     };
     let mut cross = tiny();
     let mut config: Value = serde_json::from_slice(&cross.config).unwrap();
@@ -447,18 +461,19 @@ fn what_was_trained_for_another_use_is_no_bi_encoder_unless_somebody_says_so() {
     }
 }
 
-fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
+fn check_broken(change: impl Fn(&mut ModelFileContents), expected: Expect) {
     let mut files = tiny();
     change(&mut files);
-    let error = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu)
-        .err()
-        .unwrap();
+    let error =
+        SingleOrMultiVectorRanker::load(&files, EmbeddingRankerKind::BiEncoder, 48, Device::Cpu)
+            .err()
+            .unwrap();
     expected.assert_eq(&error.to_string());
 }
 
 /// Rewrites the JSON header of the safetensors file.
 pub(crate) fn edit_header(
-    files: &mut ModelFiles,
+    files: &mut ModelFileContents,
     edit: impl Fn(&mut serde_json::Map<String, Value>),
 ) {
     let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
@@ -470,7 +485,7 @@ pub(crate) fn edit_header(
     files.weights = [&length, header.as_bytes(), numbers].concat();
 }
 
-pub(crate) fn edit_config(files: &mut ModelFiles, field: &str, value: Value) {
+pub(crate) fn edit_config(files: &mut ModelFileContents, field: &str, value: Value) {
     let mut config: Value = serde_json::from_slice(&files.config).unwrap();
     config[field] = value;
     files.config = config.to_string().into_bytes();

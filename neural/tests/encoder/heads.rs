@@ -2,8 +2,8 @@
 
 use super::*;
 use neural::{
-    CrossEncoder, DeviceAndPrecision, FloatPrecision, Splade, TokenPooling, TokenizedPair,
-    VectorSimilarity,
+    CrossEncoder, DeviceAndPrecision, FloatPrecision, QueryDocumentTokenSequence, Splade,
+    TokenPooling, VectorSimilarity,
 };
 
 /// As sentence-transformers writes it.
@@ -34,7 +34,7 @@ fn each_way_of_pooling_equals_the_reference() {
     for mode in ["cls_token", "max_tokens"] {
         let mut files = tiny();
         files.pooling = Some(pooling(mode));
-        let model = load(&files, EmbeddingComparison::BiEncoder, 48);
+        let model = load(&files, EmbeddingRankerKind::BiEncoder, 48);
         for it in &fixture {
             let expected = match mode {
                 "cls_token" => &it.cls_token,
@@ -51,7 +51,8 @@ fn each_way_of_pooling_equals_the_reference() {
             }
         }
     }
-    let by = |json: &[u8]| TokenPooling::parse(json).map_err(|it| it.to_string());
+    let by =
+        |json: &[u8]| TokenPooling::from_pooling_config_json(json).map_err(|it| it.to_string());
     assert_eq!(by(&pooling("mean_tokens")), Ok(TokenPooling::Mean));
     assert_eq!(by(br#"{"pooling_mode": "cls"}"#), Ok(TokenPooling::Cls));
     for odd in [pooling("mean_sqrt_len_tokens"), pooling(""), b"[]".to_vec()] {
@@ -60,7 +61,7 @@ fn each_way_of_pooling_equals_the_reference() {
 }
 
 /// The SPLADE models whose output is the table of words.
-fn tied_splades() -> [(&'static str, ModelFiles, &'static str); 4] {
+fn tied_splades() -> [(&'static str, ModelFileContents, &'static str); 4] {
     [
         relative!("splade-tiny"),
         relative!("splade-roberta"),
@@ -93,7 +94,7 @@ fn splade_equals_the_reference() {
         let tokens: Vec<TokenizedText> = texts
             .map(|it| {
                 model
-                    .tokenize(QueryOrDocumentRole::Document, &it.text)
+                    .tokenize_query_or_document(QueryOrDocumentRole::Document, &it.text)
                     .unwrap()
             })
             .collect();
@@ -117,10 +118,10 @@ fn splade_equals_the_reference() {
         }
         let mut worst = 0.0_f64;
         for pair in &fixture.pairs {
-            let score = model.score(&sparse[pair.query], &sparse[pair.text]);
+            let score = model.score_sparse_vectors(&sparse[pair.query], &sparse[pair.text]);
             worst = worst.max((score - pair.score).abs() / pair.score.abs().max(1.0));
             let alone = model.encode(&[&tokens[pair.text]]).unwrap().remove(0);
-            let alone = model.score(&sparse[pair.query], &alone);
+            let alone = model.score_sparse_vectors(&sparse[pair.query], &alone);
             assert!(
                 (score - alone).abs() < SAME_SCORE * score.max(1.0),
                 "{name}"
@@ -157,9 +158,9 @@ fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
             device: Device::Cpu,
             precision,
         };
-        let model = EmbeddingModel::load(
+        let model = SingleOrMultiVectorRanker::load(
             &tiny(),
-            EmbeddingComparison::BiEncoder,
+            EmbeddingRankerKind::BiEncoder,
             fixture.max_tokens,
             computing,
         );
@@ -185,13 +186,13 @@ fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
 #[test]
 fn the_inner_product_is_that_of_vectors_as_they_are() {
     let mut files = tiny();
-    let cosine = load(&files, EmbeddingComparison::BiEncoder, 48);
+    let cosine = load(&files, EmbeddingRankerKind::BiEncoder, 48);
     files.sentence_transformers = Some(br#"{"similarity_fn_name": "dot", "prompts": {}}"#.to_vec());
-    let dot = load(&files, EmbeddingComparison::BiEncoder, 48);
+    let dot = load(&files, EmbeddingRankerKind::BiEncoder, 48);
     assert_eq!(dot.similarity_measure(), VectorSimilarity::Dot);
     let texts = ["where do rivers end", "a river flows into the sea"];
     let [a, b] = texts.map(|it| encode(&dot, it));
-    let norm = |it: &EncodedText| dot.score(it, it).sqrt();
+    let norm = |it: &SingleOrMultiVectorEncoding| dot.score(it, it).sqrt();
     assert!(norm(&a) > 1.5, "{}", norm(&a));
     let [unit_a, unit_b] = texts.map(|it| encode(&cosine, it));
     let expected = cosine.score(&unit_a, &unit_b) * norm(&a) * norm(&b);
@@ -213,10 +214,10 @@ fn attention_equals_the_reference() {
     let model = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let first = &fixture.pairs[0];
     let query = model
-        .tokenize(QueryOrDocumentRole::Query, &first.query)
+        .tokenize_query_or_document(QueryOrDocumentRole::Query, &first.query)
         .unwrap();
     let text = model
-        .tokenize(QueryOrDocumentRole::Document, &first.text)
+        .tokenize_query_or_document(QueryOrDocumentRole::Document, &first.text)
         .unwrap();
     let pair = model.join_tokenized_pair(&query, &text);
     let n = pair.ids.len();
@@ -256,10 +257,10 @@ fn attention_equals_the_reference() {
     let (_, files, _) = relative!("cross-modernbert");
     let modern = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let query = modern
-        .tokenize(QueryOrDocumentRole::Query, &first.query)
+        .tokenize_query_or_document(QueryOrDocumentRole::Query, &first.query)
         .unwrap();
     let text = modern
-        .tokenize(QueryOrDocumentRole::Document, &first.text)
+        .tokenize_query_or_document(QueryOrDocumentRole::Document, &first.text)
         .unwrap();
     let pair = modern.join_tokenized_pair(&query, &text);
     assert_eq!(
@@ -282,16 +283,18 @@ fn cross_encoders_equal_the_reference() {
         let model = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
             let query = model
-                .tokenize(QueryOrDocumentRole::Query, &it.query)
+                .tokenize_query_or_document(QueryOrDocumentRole::Query, &it.query)
                 .unwrap();
             let text = model
-                .tokenize(QueryOrDocumentRole::Document, &it.text)
+                .tokenize_query_or_document(QueryOrDocumentRole::Document, &it.text)
                 .unwrap();
             let pair = model.join_tokenized_pair(&query, &text);
             assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
             (pair, it.score)
         });
-        check_pairs((name, "score"), pairs, |batch| model.score(batch).unwrap());
+        check_pairs((name, "score"), pairs, |batch| {
+            model.score_pairs(batch).unwrap()
+        });
     }
     assert!(!CrossEncoder::is_supported_config(&tiny().config));
 }
@@ -300,11 +303,11 @@ fn cross_encoders_equal_the_reference() {
 /// same score alone.
 pub(crate) fn check_pairs(
     (name, what): (&str, &str),
-    pairs: impl Iterator<Item = (TokenizedPair, f64)>,
-    score: impl Fn(&[&TokenizedPair]) -> Vec<f64>,
+    pairs: impl Iterator<Item = (QueryDocumentTokenSequence, f64)>,
+    score: impl Fn(&[&QueryDocumentTokenSequence]) -> Vec<f64>,
 ) {
-    let (pairs, expected): (Vec<TokenizedPair>, Vec<f64>) = pairs.unzip();
-    let batch: Vec<&TokenizedPair> = pairs.iter().collect();
+    let (pairs, expected): (Vec<QueryDocumentTokenSequence>, Vec<f64>) = pairs.unzip();
+    let batch: Vec<&QueryDocumentTokenSequence> = pairs.iter().collect();
     let scores = score(&batch);
     let mut worst = 0.0_f64;
     for (pair, (found, expected)) in batch.into_iter().zip(scores.iter().zip(expected)) {

@@ -17,8 +17,9 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect;
 use neural::{
-    Device, EmbeddingComparison, EmbeddingModel, EncodedText, Error, ModelFiles,
-    QueryOrDocumentRole, SentenceTransformersModuleFiles, TokenizedText,
+    Device, EmbeddingRankerKind, Error, ModelFileContents, QueryOrDocumentRole,
+    SentenceTransformersModuleWithWeights, SingleOrMultiVectorEncoding, SingleOrMultiVectorRanker,
+    TokenizedText,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -56,13 +57,13 @@ macro_rules! relative {
     ($name:literal) => {
         (
             $name,
-            ModelFiles {
+            ModelFileContents {
                 config: include_bytes!(concat!("../fixtures/", $name, "/config.json")).to_vec(),
                 tokenizer: include_bytes!(concat!("../fixtures/", $name, "/tokenizer.json"))
                     .to_vec(),
                 weights: include_bytes!(concat!("../fixtures/", $name, "/model.safetensors"))
                     .to_vec(),
-                ..ModelFiles::default()
+                ..ModelFileContents::default()
             },
             include_str!(concat!("../fixtures/", $name, ".json")),
         )
@@ -105,7 +106,7 @@ fn a_text_alone_scores_as_in_a_batch_in_any_order() {
 #[test]
 fn the_same_batch_gives_the_same_bits() {
     let files = minilm().unwrap_or_else(tiny);
-    let model = load(&files, EmbeddingComparison::LateInteraction, 64);
+    let model = load(&files, EmbeddingRankerKind::LateInteraction, 64);
     let texts = Fixture::read(include_str!("../fixtures/minilm.json")).tokenized(&model);
     let batch: Vec<&TokenizedText> = texts.iter().collect();
     let first = model.encode(&batch).unwrap();
@@ -116,15 +117,17 @@ fn the_same_batch_gives_the_same_bits() {
 
 #[test]
 fn an_empty_text_has_a_vector_as_a_whole_but_no_tokens() {
-    let bi = load(&tiny(), EmbeddingComparison::BiEncoder, 48);
-    let empty = bi.tokenize(QueryOrDocumentRole::Document, "").unwrap();
+    let bi = load(&tiny(), EmbeddingRankerKind::BiEncoder, 48);
+    let empty = bi
+        .tokenize_query_or_document(QueryOrDocumentRole::Document, "")
+        .unwrap();
     assert_eq!(
         (empty.ids.len(), empty.spans.len(), empty.truncated),
         (2, 0, false)
     );
     assert_eq!(encode(&bi, "").vectors().len(), 1);
 
-    let late = load(&tiny(), EmbeddingComparison::LateInteraction, 48);
+    let late = load(&tiny(), EmbeddingRankerKind::LateInteraction, 48);
     let (empty, query) = (encode(&late, ""), encode(&late, "where do rivers end"));
     assert_eq!(empty.vectors().len(), 0);
     assert_eq!(late.score(&query, &empty), -4.0);
@@ -135,33 +138,33 @@ fn an_empty_text_has_a_vector_as_a_whole_but_no_tokens() {
 
 #[test]
 fn a_million_characters_are_cut_to_the_bound() {
-    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 48);
+    let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 48);
     let words = "river ".repeat(170_000);
     let tokens = model
-        .tokenize(QueryOrDocumentRole::Document, &words)
+        .tokenize_query_or_document(QueryOrDocumentRole::Document, &words)
         .unwrap();
     assert_eq!((tokens.ids.len(), tokens.truncated), (48, true));
     let score = model.score(&encode(&model, "river"), &encode(&model, &words));
     assert!(score.is_finite());
 
     let one_word = model
-        .tokenize(QueryOrDocumentRole::Document, &"x".repeat(1_000_000))
+        .tokenize_query_or_document(QueryOrDocumentRole::Document, &"x".repeat(1_000_000))
         .unwrap();
     assert_eq!((one_word.ids.len(), one_word.truncated), (3, false)); // [CLS] [UNK] [SEP]
 }
 
 #[test]
 fn a_text_that_just_fits_is_not_truncated() {
-    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 5);
+    let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 5);
     assert!(
         !model
-            .tokenize(QueryOrDocumentRole::Document, "the river end")
+            .tokenize_query_or_document(QueryOrDocumentRole::Document, "the river end")
             .unwrap()
             .truncated
     );
     assert!(
         model
-            .tokenize(QueryOrDocumentRole::Document, "the river end .")
+            .tokenize_query_or_document(QueryOrDocumentRole::Document, "the river end .")
             .unwrap()
             .truncated
     );
@@ -177,7 +180,7 @@ fn show(tokens: &[neural::SubwordToken]) -> String {
 
 #[test]
 fn matches_show_what_the_score_is_made_of() {
-    let model = load(&tiny(), EmbeddingComparison::LateInteraction, 48);
+    let model = load(&tiny(), EmbeddingRankerKind::LateInteraction, 48);
     let query = encode(&model, "Hill, 東");
     let text = encode(&model, "é downhill");
     let matches = model.token_pair_cosines(&query, &text).unwrap();
@@ -199,40 +202,40 @@ fn matches_show_what_the_score_is_made_of() {
         .map(|row| row.iter().copied().fold(-1.0, f64::max));
     assert_eq!(best.sum::<f64>(), model.score(&query, &text));
 
-    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 48);
+    let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 48);
     let text = encode(&model, "river");
     assert_eq!(model.token_pair_cosines(&text, &text), None);
 }
 
 #[test]
 fn the_fingerprint_tells_every_part_apart() {
-    let fingerprint = |files: &ModelFiles, matching, max_tokens| {
+    let fingerprint = |files: &ModelFileContents, matching, max_tokens| {
         load(files, matching, max_tokens).fingerprint().to_owned()
     };
     let files = tiny();
     let mut all = vec![
-        fingerprint(&files, EmbeddingComparison::BiEncoder, 48),
-        fingerprint(&files, EmbeddingComparison::LateInteraction, 48),
-        fingerprint(&files, EmbeddingComparison::BiEncoder, 47),
+        fingerprint(&files, EmbeddingRankerKind::BiEncoder, 48),
+        fingerprint(&files, EmbeddingRankerKind::LateInteraction, 48),
+        fingerprint(&files, EmbeddingRankerKind::BiEncoder, 47),
     ];
     for change in [
-        |files: &mut ModelFiles| files.config.push(b' '),
-        |files: &mut ModelFiles| files.tokenizer.push(b' '),
-        |files: &mut ModelFiles| files.pooling = Some(heads::pooling("cls_token")),
-        |files: &mut ModelFiles| files.sentence_transformers = Some(b"{}".to_vec()),
-        |files: &mut ModelFiles| files.colbert_metadata = Some(b"{}".to_vec()),
-        |files: &mut ModelFiles| files.ranker_config = Some(b"".to_vec()),
-        |files: &mut ModelFiles| files.ranker_config = Some(b"# why".to_vec()),
-        |files: &mut ModelFiles| {
+        |files: &mut ModelFileContents| files.config.push(b' '),
+        |files: &mut ModelFileContents| files.tokenizer.push(b' '),
+        |files: &mut ModelFileContents| files.pooling = Some(heads::pooling("cls_token")),
+        |files: &mut ModelFileContents| files.sentence_transformers = Some(b"{}".to_vec()),
+        |files: &mut ModelFileContents| files.colbert_metadata = Some(b"{}".to_vec()),
+        |files: &mut ModelFileContents| files.ranker_config = Some(b"".to_vec()),
+        |files: &mut ModelFileContents| files.ranker_config = Some(b"# why".to_vec()),
+        |files: &mut ModelFileContents| {
             files
                 .modules_with_weights
-                .push(SentenceTransformersModuleFiles::default())
+                .push(SentenceTransformersModuleWithWeights::default())
         },
-        |files: &mut ModelFiles| *files.weights.last_mut().unwrap() ^= 1,
+        |files: &mut ModelFileContents| *files.weights.last_mut().unwrap() ^= 1,
     ] {
         let mut files = tiny();
         change(&mut files);
-        all.push(fingerprint(&files, EmbeddingComparison::BiEncoder, 48));
+        all.push(fingerprint(&files, EmbeddingRankerKind::BiEncoder, 48));
     }
     assert!(
         all.iter()
@@ -242,11 +245,11 @@ fn the_fingerprint_tells_every_part_apart() {
     all.sort();
     all.dedup();
     assert_eq!(all.len(), n);
-    assert!(all.contains(&fingerprint(&tiny(), EmbeddingComparison::BiEncoder, 48)));
+    assert!(all.contains(&fingerprint(&tiny(), EmbeddingRankerKind::BiEncoder, 48)));
 }
 
 /// For each tensor by its name, the files with a NaN for its first number.
-fn with_nan(files: &ModelFiles) -> Vec<(String, ModelFiles)> {
+fn with_nan(files: &ModelFileContents) -> Vec<(String, ModelFileContents)> {
     let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
     let length = u64::from_le_bytes(*length) as usize;
     let header: Value = serde_json::from_slice(&rest[..length]).unwrap();
@@ -269,9 +272,9 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
         if name == "embeddings.word_embeddings.weight" {
             continue;
         }
-        let model = load(&files, EmbeddingComparison::BiEncoder, 48);
+        let model = load(&files, EmbeddingRankerKind::BiEncoder, 48);
         let tokens = model
-            .tokenize(QueryOrDocumentRole::Document, "river")
+            .tokenize_query_or_document(QueryOrDocumentRole::Document, "river")
             .unwrap();
         assert!(
             matches!(model.encode(&[&tokens]), Err(Error::NotFinite)),
@@ -283,9 +286,9 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
 #[test]
 fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() {
     for max_tokens in [0, 2, 65, usize::MAX] {
-        let error = EmbeddingModel::load(
+        let error = SingleOrMultiVectorRanker::load(
             &tiny(),
-            EmbeddingComparison::BiEncoder,
+            EmbeddingRankerKind::BiEncoder,
             max_tokens,
             Device::Cpu,
         )
@@ -301,8 +304,8 @@ fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() 
         assert_eq!(found, max_tokens);
     }
     assert_eq!(
-        load(&tiny(), EmbeddingComparison::BiEncoder, 3)
-            .tokenize(QueryOrDocumentRole::Document, "a b")
+        load(&tiny(), EmbeddingRankerKind::BiEncoder, 3)
+            .tokenize_query_or_document(QueryOrDocumentRole::Document, "a b")
             .unwrap()
             .ids
             .len(),
@@ -312,9 +315,9 @@ fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() 
 
 #[test]
 fn tokens_of_another_model_are_refused() {
-    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 8);
+    let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 8);
     let good = model
-        .tokenize(QueryOrDocumentRole::Document, "river")
+        .tokenize_query_or_document(QueryOrDocumentRole::Document, "river")
         .unwrap();
     for (ids, n_spans) in [
         (vec![], 0),
@@ -335,7 +338,7 @@ fn tokens_of_another_model_are_refused() {
 
 #[test]
 fn matchings_travel_in_kebab_case() {
-    let all = serde_json::to_string(EmbeddingComparison::ALL).unwrap();
+    let all = serde_json::to_string(EmbeddingRankerKind::ALL).unwrap();
     assert_eq!(all, r#"["bi-encoder","late-interaction"]"#);
 }
 
@@ -368,22 +371,22 @@ impl Fixture {
         serde_json::from_str(json).unwrap()
     }
 
-    fn tokenized(&self, model: &EmbeddingModel) -> Vec<TokenizedText> {
+    fn tokenized(&self, model: &SingleOrMultiVectorRanker) -> Vec<TokenizedText> {
         self.texts
             .iter()
             .map(|text| {
                 model
-                    .tokenize(QueryOrDocumentRole::Document, &text.text)
+                    .tokenize_query_or_document(QueryOrDocumentRole::Document, &text.text)
                     .unwrap()
             })
             .collect()
     }
 }
 
-fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
+fn check_reference(name: &str, files: &ModelFileContents, fixture: &str) {
     let fixture = Fixture::read(fixture);
 
-    let model = load(files, EmbeddingComparison::BiEncoder, fixture.max_tokens);
+    let model = load(files, EmbeddingRankerKind::BiEncoder, fixture.max_tokens);
     let tokens = fixture.tokenized(&model);
     for (text, tokens) in fixture.texts.iter().zip(&tokens) {
         assert_eq!(
@@ -406,7 +409,7 @@ fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
 
     let model = load(
         files,
-        EmbeddingComparison::LateInteraction,
+        EmbeddingRankerKind::LateInteraction,
         fixture.max_tokens,
     );
     let encoded = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
@@ -422,9 +425,9 @@ fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
     }
 }
 
-fn check_alone(files: &ModelFiles, fixture: &str) {
+fn check_alone(files: &ModelFileContents, fixture: &str) {
     let fixture = Fixture::read(fixture);
-    for &matching in EmbeddingComparison::ALL {
+    for &matching in EmbeddingRankerKind::ALL {
         let model = load(files, matching, fixture.max_tokens);
         let tokens = fixture.tokenized(&model);
         let batch = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
@@ -432,7 +435,7 @@ fn check_alone(files: &ModelFiles, fixture: &str) {
             .encode(&tokens.iter().rev().collect::<Vec<_>>())
             .unwrap();
         reversed.reverse();
-        let alone: Vec<EncodedText> = tokens
+        let alone: Vec<SingleOrMultiVectorEncoding> = tokens
             .iter()
             .map(|it| model.encode(&[it]).unwrap().remove(0))
             .collect();
@@ -449,27 +452,33 @@ fn check_alone(files: &ModelFiles, fixture: &str) {
     }
 }
 
-fn load(files: &ModelFiles, matching: EmbeddingComparison, max_tokens: usize) -> EmbeddingModel {
-    EmbeddingModel::load(files, matching, max_tokens, Device::Cpu).unwrap()
+fn load(
+    files: &ModelFileContents,
+    matching: EmbeddingRankerKind,
+    max_tokens: usize,
+) -> SingleOrMultiVectorRanker {
+    SingleOrMultiVectorRanker::load(files, matching, max_tokens, Device::Cpu).unwrap()
 }
 
-fn encode(model: &EmbeddingModel, text: &str) -> EncodedText {
+fn encode(model: &SingleOrMultiVectorRanker, text: &str) -> SingleOrMultiVectorEncoding {
     model
-        .encode(&[&model.tokenize(QueryOrDocumentRole::Document, text).unwrap()])
+        .encode(&[&model
+            .tokenize_query_or_document(QueryOrDocumentRole::Document, text)
+            .unwrap()])
         .unwrap()
         .remove(0)
 }
 
-fn tiny() -> ModelFiles {
-    ModelFiles {
+fn tiny() -> ModelFileContents {
+    ModelFileContents {
         config: include_bytes!("../fixtures/tiny/config.json").to_vec(),
         tokenizer: include_bytes!("../fixtures/tiny/tokenizer.json").to_vec(),
         weights: include_bytes!("../fixtures/tiny/model.safetensors").to_vec(),
-        ..ModelFiles::default()
+        ..ModelFileContents::default()
     }
 }
 
-fn minilm() -> Option<ModelFiles> {
+fn minilm() -> Option<ModelFileContents> {
     let folder = match (
         std::env::var_os("AXIOSCOPE_MODEL"),
         std::env::var_os("HOME"),
@@ -481,10 +490,10 @@ fn minilm() -> Option<ModelFiles> {
     let found = Some(folder).filter(|it| it.join("model.safetensors").is_file());
     let folder = or_skip(found, TestDependency::Model, "all-MiniLM-L6-v2 is absent")?;
     let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
-    Some(ModelFiles {
+    Some(ModelFileContents {
         config: read("config.json"),
         tokenizer: read("tokenizer.json"),
         weights: read("model.safetensors"),
-        ..ModelFiles::default()
+        ..ModelFileContents::default()
     })
 }

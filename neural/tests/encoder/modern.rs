@@ -6,7 +6,7 @@ use super::*;
 use expect_test::Expect;
 use neural::{CrossEncoder, Splade};
 
-fn modern() -> ModelFiles {
+fn modern() -> ModelFileContents {
     let (_, files, _) = relative!("modernbert");
     files
 }
@@ -68,8 +68,13 @@ fn what_its_configuration_may_not_say_is_refused() {
     ] {
         let mut files = modern();
         edit_config(&mut files, "rope_parameters", ropes);
-        let error =
-            EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu).err();
+        let error = SingleOrMultiVectorRanker::load(
+            &files,
+            EmbeddingRankerKind::BiEncoder,
+            48,
+            Device::Cpu,
+        )
+        .err();
         let error = error.unwrap().to_string();
         assert!(
             error.contains(&format!("unknown field {unknown}")),
@@ -79,8 +84,13 @@ fn what_its_configuration_may_not_say_is_refused() {
     for field in ["num_hidden_layers", "local_attention", "intermediate_size"] {
         let mut files = modern();
         edit_config(&mut files, field, json!(u64::MAX));
-        let error =
-            EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu).err();
+        let error = SingleOrMultiVectorRanker::load(
+            &files,
+            EmbeddingRankerKind::BiEncoder,
+            48,
+            Device::Cpu,
+        )
+        .err();
         let error = error.unwrap().to_string();
         assert!(
             error.contains(&format!("`{field}` in config.json")),
@@ -128,8 +138,8 @@ fn what_its_configuration_may_not_say_is_refused() {
 
 #[test]
 fn each_of_the_settings_of_attention_counts() {
-    let vector = |files: &ModelFiles| {
-        let model = load(files, EmbeddingComparison::BiEncoder, 48);
+    let vector = |files: &ModelFileContents| {
+        let model = load(files, EmbeddingRankerKind::BiEncoder, 48);
         let text = "where do rivers end a river flows down into the sea or a lake of rivers";
         let encoded = encode(&model, text);
         encoded.vectors().next().unwrap().to_vec()
@@ -160,9 +170,14 @@ fn positions_that_are_no_embeddings_go_by_any_name_and_have_an_end() {
     edit_config(&mut files, "position_embedding_type", json!("sans_pos"));
     edit_config(&mut files, "max_position_embeddings", json!(1 << 24));
     assert_eq!(files.encoder_max_tokens(), Some(65_536));
-    load(&files, EmbeddingComparison::BiEncoder, 48);
-    let error =
-        EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 65_537, Device::Cpu).err();
+    load(&files, EmbeddingRankerKind::BiEncoder, 48);
+    let error = SingleOrMultiVectorRanker::load(
+        &files,
+        EmbeddingRankerKind::BiEncoder,
+        65_537,
+        Device::Cpu,
+    )
+    .err();
     assert!(matches!(error, Some(Error::MaxTokens { most: 65_536, .. })));
 }
 
@@ -175,12 +190,12 @@ fn a_text_of_many_blocks_equals_the_reference_alone_and_in_a_batch() {
         include_str!("../fixtures/modernbert-long.json"),
     );
     edit_config(&mut files, "max_position_embeddings", json!(600));
-    let model = load(&files, EmbeddingComparison::BiEncoder, 600);
+    let model = load(&files, EmbeddingRankerKind::BiEncoder, 600);
     let long = "the river ends in a lake . ".repeat(100);
     let texts = [long.as_str(), "the sea", &long[..2_000]];
     let tokens = texts.map(|it| {
         model
-            .tokenize(neural::QueryOrDocumentRole::Document, it)
+            .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, it)
             .unwrap()
     });
     assert_eq!((tokens[0].ids.len(), tokens[0].truncated), (600, true));
@@ -195,9 +210,9 @@ fn a_text_of_many_blocks_equals_the_reference_alone_and_in_a_batch() {
 #[test]
 fn other_devices_and_missing_heads_are_told_of() {
     let error = |it: Option<Error>| it.unwrap().to_string();
-    let model = EmbeddingModel::load(
+    let model = SingleOrMultiVectorRanker::load(
         &modern(),
-        EmbeddingComparison::BiEncoder,
+        EmbeddingRankerKind::BiEncoder,
         48,
         Device::Cuda(0),
     );
@@ -212,6 +227,8 @@ fn other_devices_and_missing_heads_are_told_of() {
 fn check_broken(field: &str, value: Value, expected: Expect) {
     let mut files = modern();
     edit_config(&mut files, field, value);
-    let error = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu).err();
+    let error =
+        SingleOrMultiVectorRanker::load(&files, EmbeddingRankerKind::BiEncoder, 48, Device::Cpu)
+            .err();
     expected.assert_eq(&error.map_or_else(String::new, |it| it.to_string()));
 }

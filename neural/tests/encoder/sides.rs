@@ -55,7 +55,9 @@ fn colbert_equals_the_reference_in_every_setting() {
         let model = Colbert::load(&files, Device::Cpu).unwrap();
         let read = |side: QueryOrDocumentRole| -> Vec<TokenizedText> {
             let texts = fixture.texts.iter();
-            texts.map(|it| model.tokenize(side, it).unwrap()).collect()
+            texts
+                .map(|it| model.tokenize_query_or_document(side, it).unwrap())
+                .collect()
         };
         let (queries, texts) = (
             read(QueryOrDocumentRole::Query),
@@ -71,7 +73,7 @@ fn colbert_equals_the_reference_in_every_setting() {
         let batch: Vec<&TokenizedText> = queries.iter().chain(&texts).collect();
         let mut encoded = model.encode(&batch).unwrap();
         let encoded_texts = encoded.split_off(queries.len());
-        let n_kept = |it: &EncodedText| it.vectors().len();
+        let n_kept = |it: &SingleOrMultiVectorEncoding| it.vectors().len();
         for (at, both) in variant.texts.iter().enumerate() {
             assert_eq!(n_kept(&encoded[at]), both.query.kept.len(), "{name} {at}");
             assert_eq!(
@@ -116,7 +118,7 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
         ColbertQueryAugmentation::Unattended
     );
     let encode = |side, text: &str| {
-        let tokens = model.tokenize(side, text).unwrap();
+        let tokens = model.tokenize_query_or_document(side, text).unwrap();
         model.encode(&[&tokens]).unwrap().remove(0)
     };
     let matches = model.token_pair_cosines(
@@ -145,7 +147,7 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
 fn the_same_words_as_a_query_and_as_a_text_are_two_things() {
     let model = Colbert::load(&colbert_tiny(), Device::Cpu).unwrap();
     let [query, text] = [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document]
-        .map(|it| model.tokenize(it, "the sea").unwrap());
+        .map(|it| model.tokenize_query_or_document(it, "the sea").unwrap());
     assert_ne!(query.ids, text.ids);
     let encoded = model.encode(&[&query, &text]).unwrap();
     assert_ne!(encoded[0], encoded[1]);
@@ -168,9 +170,11 @@ fn a_colbert_of_another_family_has_its_own_names_of_tokens() {
     });
     let model = Colbert::load(&files, Device::Cpu).unwrap();
     assert_eq!(model.marker_tokens(), None);
-    let query = model.tokenize(QueryOrDocumentRole::Query, "the").unwrap();
+    let query = model
+        .tokenize_query_or_document(QueryOrDocumentRole::Query, "the")
+        .unwrap();
     let text = model
-        .tokenize(QueryOrDocumentRole::Document, "where do rivers end")
+        .tokenize_query_or_document(QueryOrDocumentRole::Document, "where do rivers end")
         .unwrap();
     let encoded = model.encode(&[&query, &text]).unwrap();
     let matches = model.token_pair_cosines(&encoded[0], &encoded[1]);
@@ -234,7 +238,9 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
         let model = EpicRanker::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let read = |side: QueryOrDocumentRole| -> Vec<TokenizedText> {
             let texts = fixture.texts.iter();
-            texts.map(|it| model.tokenize(side, it).unwrap()).collect()
+            texts
+                .map(|it| model.tokenize_query_or_document(side, it).unwrap())
+                .collect()
         };
         let (queries, texts) = (
             read(QueryOrDocumentRole::Query),
@@ -259,7 +265,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
                 same(found.1, expected.1);
             }
             same(weighed[at].quality(), expected.quality);
-            let weight = |id| model.token_weight(&weighed[at], id);
+            let weight = |id| model.document_token_weight(&weighed[at], id);
             same((0..101).map(weight).sum(), expected.text_sum);
             assert_eq!(weight(101), 0.0);
             for (id, &expected) in (5..).zip(&expected.text_some) {
@@ -295,14 +301,14 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
         serde_json::from_str(include_str!("../fixtures/dense-tiny.json")).unwrap();
     let model = load(
         &dense_tiny(),
-        EmbeddingComparison::BiEncoder,
+        EmbeddingRankerKind::BiEncoder,
         fixture.max_tokens,
     );
-    let read = |side: QueryOrDocumentRole| -> Vec<EncodedText> {
+    let read = |side: QueryOrDocumentRole| -> Vec<SingleOrMultiVectorEncoding> {
         let tokens = fixture
             .texts
             .iter()
-            .map(|it| model.tokenize(side, it).unwrap());
+            .map(|it| model.tokenize_query_or_document(side, it).unwrap());
         let tokens: Vec<TokenizedText> = tokens.collect();
         model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap()
     };
@@ -330,9 +336,9 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
 
 #[test]
 fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
-    let ids = |files: &ModelFiles, side, text: &str| {
-        let model = load(files, EmbeddingComparison::BiEncoder, 48);
-        model.tokenize(side, text).unwrap().ids
+    let ids = |files: &ModelFileContents, side, text: &str| {
+        let model = load(files, EmbeddingRankerKind::BiEncoder, 48);
+        model.tokenize_query_or_document(side, text).unwrap().ids
     };
     let plain = |text: &str| ids(&tiny(), QueryOrDocumentRole::Document, text);
     let mut files = dense_tiny();
@@ -355,9 +361,9 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     assert_eq!(ids(&files, QueryOrDocumentRole::Document, &many).len(), 13);
     // The place of a token is that in the text, whatever was put before it.
     files.ranker_config = Some(b"[prompts]\ntext = \"where \"".to_vec());
-    let model = load(&files, EmbeddingComparison::LateInteraction, 48);
+    let model = load(&files, EmbeddingRankerKind::LateInteraction, 48);
     let tokens = model
-        .tokenize(QueryOrDocumentRole::Document, "the sea")
+        .tokenize_query_or_document(QueryOrDocumentRole::Document, "the sea")
         .unwrap();
     assert_eq!(tokens.spans, [(0, 0), (0, 3), (4, 7)]);
     // A default prompt is for a side that has none of its own.
@@ -378,7 +384,7 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
 #[test]
 fn a_prompt_that_would_hide_every_text_is_refused() {
     let prompt = "[prompts]\nquery = \"where do rivers \"";
-    let with = |mut files: ModelFiles, n: usize| {
+    let with = |mut files: ModelFileContents, n: usize| {
         files.ranker_config = Some(format!("max_query_tokens = {n}\n{prompt}").into_bytes());
         files
     };
@@ -387,9 +393,9 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
     // Three tokens of the prompt, one of the query, [CLS] and [SEP]; of a ColBERT a marker too.
     for n in [5, 6] {
         let files = with(tiny(), n);
-        for &matching in EmbeddingComparison::ALL {
+        for &matching in EmbeddingRankerKind::ALL {
             found.push(told(
-                EmbeddingModel::load(&files, matching, 48, Device::Cpu).err(),
+                SingleOrMultiVectorRanker::load(&files, matching, 48, Device::Cpu).err(),
             ));
         }
     }
@@ -414,9 +420,9 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
         the prompt of queries has 3 tokens where there is room for 3, and one of the text; make it shorter, or allow more tokens
         fine
     "#]].assert_eq(&(found.join("\n") + "\n"));
-    let model = load(&with(tiny(), 6), EmbeddingComparison::LateInteraction, 48);
+    let model = load(&with(tiny(), 6), EmbeddingRankerKind::LateInteraction, 48);
     let one = model
-        .tokenize(QueryOrDocumentRole::Query, "the sea")
+        .tokenize_query_or_document(QueryOrDocumentRole::Query, "the sea")
         .unwrap();
     assert_eq!(one.spans, [(0, 0), (0, 0), (0, 0), (0, 3)]);
 }
@@ -427,10 +433,10 @@ fn a_folder_that_says_what_it_is_is_nothing_else() {
     let mut loaded = |ranker: &str| {
         files.ranker_config = Some(ranker.as_bytes().to_vec());
         let [bi, late] = [
-            EmbeddingComparison::BiEncoder,
-            EmbeddingComparison::LateInteraction,
+            EmbeddingRankerKind::BiEncoder,
+            EmbeddingRankerKind::LateInteraction,
         ]
-        .map(|it| EmbeddingModel::load(&files, it, 48, Device::Cpu).err());
+        .map(|it| SingleOrMultiVectorRanker::load(&files, it, 48, Device::Cpu).err());
         let splade = Splade::load(&files, 48, Device::Cpu.into()).err();
         let cross = CrossEncoder::load(&files, 48, Device::Cpu.into()).err();
         let colbert = Colbert::load(&files, Device::Cpu).err();
@@ -468,22 +474,23 @@ fn a_folder_that_says_what_it_is_is_nothing_else() {
 #[test]
 fn a_colbert_is_no_bi_encoder_unless_somebody_says_so() {
     let mut files = colbert_tiny();
-    let loaded =
-        |files: &ModelFiles, matching| EmbeddingModel::load(files, matching, 48, Device::Cpu).err();
-    let refused = loaded(&files, EmbeddingComparison::BiEncoder)
+    let loaded = |files: &ModelFileContents, matching| {
+        SingleOrMultiVectorRanker::load(files, matching, 48, Device::Cpu).err()
+    };
+    let refused = loaded(&files, EmbeddingRankerKind::BiEncoder)
         .unwrap()
         .to_string();
     expect![[
         r#"config.json says that this is a ColBERT and no bi-encoder; ask for it by the ending `:colbert`, or write `architecture = "bi-encoder"` into ranker.toml"#
     ]]
     .assert_eq(&refused);
-    assert!(loaded(&files, EmbeddingComparison::LateInteraction).is_none());
+    assert!(loaded(&files, EmbeddingRankerKind::LateInteraction).is_none());
     files.ranker_config = Some(b"architecture = \"bi-encoder\"".to_vec());
-    assert!(loaded(&files, EmbeddingComparison::BiEncoder).is_none());
+    assert!(loaded(&files, EmbeddingRankerKind::BiEncoder).is_none());
 }
 
-pub(crate) fn colbert_tiny() -> ModelFiles {
-    ModelFiles {
+pub(crate) fn colbert_tiny() -> ModelFileContents {
+    ModelFileContents {
         colbert_metadata: Some(
             include_bytes!("../fixtures/colbert-tiny/artifact.metadata").to_vec(),
         ),
@@ -491,14 +498,14 @@ pub(crate) fn colbert_tiny() -> ModelFiles {
     }
 }
 
-pub(crate) fn epic_tiny() -> ModelFiles {
-    ModelFiles {
+pub(crate) fn epic_tiny() -> ModelFileContents {
+    ModelFileContents {
         ranker_config: Some(include_bytes!("../fixtures/epic-tiny/ranker.toml").to_vec()),
         ..relative!("epic-tiny").1
     }
 }
 
-pub(crate) fn dense_tiny() -> ModelFiles {
+pub(crate) fn dense_tiny() -> ModelFileContents {
     macro_rules! bytes {
         ($name:literal) => {
             include_bytes!(concat!("../fixtures/dense-tiny/", $name)).to_vec()
@@ -509,12 +516,13 @@ pub(crate) fn dense_tiny() -> ModelFiles {
         neural::dense_module_folders(&modules).unwrap(),
         ["2_Dense", "4_Dense"]
     );
-    let module = |path: &str, config: Vec<u8>, weights: Vec<u8>| SentenceTransformersModuleFiles {
-        path: path.to_owned(),
-        config,
-        weights,
-    };
-    ModelFiles {
+    let module =
+        |path: &str, config: Vec<u8>, weights: Vec<u8>| SentenceTransformersModuleWithWeights {
+            path: path.to_owned(),
+            config,
+            weights,
+        };
+    ModelFileContents {
         pooling: Some(bytes!("1_Pooling/config.json")),
         modules: Some(modules),
         sentence_transformers: Some(bytes!("config_sentence_transformers.json")),

@@ -5,7 +5,8 @@ use super::heads::check_pairs;
 use super::*;
 use expect_test::Expect;
 use neural::{
-    DeviceAndPrecision, Doc2Query, FloatPrecision, MonoT5, QueryGenerationConfig, TokenizedPair,
+    DeviceAndPrecision, Doc2Query, FloatPrecision, MonoT5, QueryDocumentTokenSequence,
+    QueryGenerationConfig,
 };
 
 /// What t5.py wrote.
@@ -47,7 +48,7 @@ struct Asked {
     score: f64,
 }
 
-fn fixtures() -> [(&'static str, ModelFiles, Fixture); 2] {
+fn fixtures() -> [(&'static str, ModelFileContents, Fixture); 2] {
     [relative!("t5"), relative!("t5-gated")]
         .map(|(name, files, json)| (name, files, serde_json::from_str(json).unwrap()))
 }
@@ -75,7 +76,7 @@ fn mono_t5_equals_the_reference() {
         let pairs = fixture.pairs.iter().map(|it| {
             let [query, text] = [&it.query, &it.text].map(|it| {
                 model
-                    .tokenize(neural::QueryOrDocumentRole::Document, it)
+                    .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, it)
                     .unwrap()
             });
             let pair = model.join_tokenized_pair(&query, &text);
@@ -90,9 +91,9 @@ fn mono_t5_equals_the_reference() {
             assert!(pair.document_start <= pair.ids.len());
             (pair, it.score)
         });
-        let score = |batch: &[&TokenizedPair]| model.score(batch).unwrap();
+        let score = |batch: &[&QueryDocumentTokenSequence]| model.score_pairs(batch).unwrap();
         check_pairs((name, "score of monoT5"), pairs, score);
-        assert!(model.score(&[]).unwrap().is_empty());
+        assert!(model.score_pairs(&[]).unwrap().is_empty());
     }
     assert!(!MonoT5::is_supported_config(&tiny().config));
 }
@@ -104,7 +105,7 @@ fn tokens_of_texts_are_those_of_the_reference() {
         let model = MonoT5::load(&files, fixture.max_tokens - 1, Device::Cpu.into()).unwrap();
         for it in &fixture.texts {
             let tokens = model
-                .tokenize(neural::QueryOrDocumentRole::Document, &it.text)
+                .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, &it.text)
                 .unwrap();
             let (end, ids) = it.ids.split_last().unwrap();
             assert_eq!(
@@ -125,7 +126,7 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
     let model = MonoT5::load(&files, 14, Device::Cpu.into()).unwrap();
     let cut = |text: &str| {
         model
-            .tokenize(neural::QueryOrDocumentRole::Document, text)
+            .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, text)
             .unwrap()
     };
     let whole = model.join_tokenized_pair(&cut("river sea"), &cut("lake"));
@@ -287,7 +288,7 @@ fn what_cannot_be_drawn_is_refused() {
 #[test]
 fn fingerprints_tell_uses_bounds_and_files_apart() {
     let [(_, files, _), (_, gated, _)] = fixtures();
-    let mono = |files: &ModelFiles, n| {
+    let mono = |files: &ModelFileContents, n| {
         let model = MonoT5::load(files, n, Device::Cpu.into()).unwrap();
         model.fingerprint().to_owned()
     };
@@ -330,12 +331,12 @@ fn bounds_devices_and_foreign_tokens_are_refused() {
         .assert_eq(&error(in_half));
     let model = MonoT5::load(&files, 20, Device::Cpu.into()).unwrap();
     for ids in [vec![], vec![5; 21], vec![4_000]] {
-        let pair = TokenizedPair {
+        let pair = QueryDocumentTokenSequence {
             ids,
             document_start: 0,
             truncated: false,
         };
-        let error = model.score(&[&pair]).unwrap_err();
+        let error = model.score_pairs(&[&pair]).unwrap_err();
         assert!(matches!(error, Error::InvalidTokens { .. }), "{error}");
     }
 }
@@ -395,16 +396,16 @@ fn a_million_characters_are_cut() {
     let [(_, files, _), _] = fixtures();
     let model = MonoT5::load(&files, 32, Device::Cpu.into()).unwrap();
     let query = model
-        .tokenize(neural::QueryOrDocumentRole::Document, "river")
+        .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, "river")
         .unwrap();
     for text in ["river ".repeat(170_000), "x".repeat(1_000_000)] {
         let text = model
-            .tokenize(neural::QueryOrDocumentRole::Document, &text)
+            .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, &text)
             .unwrap();
         assert!(text.truncated);
         let pair = model.join_tokenized_pair(&query, &text);
         assert!(pair.truncated && pair.ids.len() == 32);
-        assert!(model.score(&[&pair]).unwrap()[0] <= 0.0);
+        assert!(model.score_pairs(&[&pair]).unwrap()[0] <= 0.0);
     }
 }
 
@@ -424,11 +425,11 @@ fn weights_that_are_no_numbers_are_found() {
         files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
         let mono = MonoT5::load(&files, 48, Device::Cpu.into()).unwrap();
         let tokens = mono
-            .tokenize(neural::QueryOrDocumentRole::Document, "river")
+            .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, "river")
             .unwrap();
         let pair = mono.join_tokenized_pair(&tokens, &tokens);
         assert!(
-            matches!(mono.score(&[&pair]), Err(Error::NotFinite)),
+            matches!(mono.score_pairs(&[&pair]), Err(Error::NotFinite)),
             "{name}"
         );
         let doc2query = Doc2Query::load(&files, 48, Device::Cpu.into()).unwrap();
@@ -442,7 +443,7 @@ fn weights_that_are_no_numbers_are_found() {
 #[test]
 fn a_broken_folder_says_what_is_wrong() {
     let header = |name: &'static str, new: Option<Value>| {
-        move |files: &mut ModelFiles| {
+        move |files: &mut ModelFileContents| {
             edit_header(files, |header| {
                 let mut tensor = header.remove(name).unwrap();
                 match &new {
@@ -526,12 +527,12 @@ fn a_broken_folder_says_what_is_wrong() {
         tokenizer.json has a token with id 117, but config.json says that there are 60 tokens; take both files from the same model
     "#]]
     .assert_eq(&refused.concat());
-    let renamed = |files: &mut ModelFiles| {
+    let renamed = |files: &mut ModelFileContents| {
         let tokenizer = String::from_utf8(std::mem::take(&mut files.tokenizer)).unwrap();
         files.tokenizer = tokenizer.replace("\"▁true\"", "\"▁truth\"").into_bytes();
     };
     check_broken(renamed, expect!["tokenizer.json: there is no token ▁true"]);
-    let joined = |files: &mut ModelFiles| {
+    let joined = |files: &mut ModelFileContents| {
         let mut tokenizer: Value = serde_json::from_slice(&files.tokenizer).unwrap();
         tokenizer["pre_tokenizer"] = Value::Null;
         files.tokenizer = tokenizer.to_string().into_bytes();
@@ -543,13 +544,13 @@ fn a_broken_folder_says_what_is_wrong() {
 }
 
 /// What is said of a T5 whose files were changed; nothing where it is loaded.
-fn refusal(change: impl Fn(&mut ModelFiles)) -> String {
+fn refusal(change: impl Fn(&mut ModelFileContents)) -> String {
     let [(_, mut files, _), _] = fixtures();
     change(&mut files);
     let error = MonoT5::load(&files, 48, Device::Cpu.into()).err();
     error.map_or_else(String::new, |it| it.to_string())
 }
 
-fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
+fn check_broken(change: impl Fn(&mut ModelFileContents), expected: Expect) {
     expected.assert_eq(&refusal(change));
 }

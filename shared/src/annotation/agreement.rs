@@ -210,11 +210,11 @@ impl Votes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::{AnnotationAction, AnnotatorExclusionChange};
+    use super::super::event::{AnnotationEventAction, AnnotatorExclusionChange};
     use super::super::fixture::{
         log_entries_of_answers, log_entry_at_second, tfc1_annotation_item,
     };
-    use super::super::{AnnotatorAnswer, log::AnnotationEventStatus};
+    use super::super::{AnnotatorAnswer, log::AnnotationEventValidity};
     use super::*;
     use crate::probe::Axiom;
 
@@ -313,10 +313,13 @@ mod tests {
         all.push(log_entry_at_second(
             99,
             9,
-            AnnotationAction::Excluded(AnnotatorExclusionChange { person, reason }),
+            AnnotationEventAction::Excluded(AnnotatorExclusionChange { person, reason }),
         ));
         let log = AnnotationLog::from_entries(all.clone());
-        assert_eq!(log.event_status(&all[10]), AnnotationEventStatus::Excluded);
+        assert_eq!(
+            log.current_event_status(&all[10]),
+            AnnotationEventValidity::Excluded
+        );
         let found = measure_annotator_agreement(&items(), &log);
         assert_eq!(found.by_annotator.len(), 2);
         assert_eq!(found.overall.observed.unwrap().estimate.value, 0.8);

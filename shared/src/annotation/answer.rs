@@ -45,7 +45,7 @@ impl AnnotatorAnswer {
     }
 
     /// Returns the name of the answer in exported files, as in `first`.
-    pub fn name(self) -> &'static str {
+    pub fn slug(self) -> &'static str {
         match self {
             AnnotatorAnswer::First => "first",
             AnnotatorAnswer::Second => "second",

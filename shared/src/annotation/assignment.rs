@@ -2,7 +2,7 @@
 //!
 //! Training items come first, in the task's order. Then come sampled items in a random order that
 //! is different for each annotator and does not change. Each block of
-//! [`AnnotationTask::gold_interval`] items has one gold item at a random place, so that it cannot
+//! [`AnnotationTaskDefinition::gold_interval`] items has one gold item at a random place, so that it cannot
 //! be recognized. A sampled item has as many *slots* as annotators per item. A slot is taken by an
 //! active decision of another annotator, or by a lease of another annotator that has not expired.
 //! Items without a free slot are left out, and so are items that the annotator decided or skipped.
@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::task::{AnnotationItem, AnnotationItemRole, AnnotationTask};
+use super::task::{AnnotationItem, AnnotationItemRole, AnnotationTaskDefinition};
 use super::{AnnotationLog, DocumentDisplayOrder, ItemNo, PersonId, seeded_random};
 
 /// The duration of a lease, in milliseconds: enough for a long document and a break.
@@ -71,7 +71,7 @@ pub struct NextItemAssignments {
 #[derive(Debug, Clone, Copy)]
 pub struct ItemAssigner<'a> {
     /// The task, with its annotators per item, seed and gold interval.
-    pub task: &'a AnnotationTask,
+    pub task: &'a AnnotationTaskDefinition,
     /// The items of the task, by number.
     pub items: &'a [AnnotationItem],
     /// The events so far.
@@ -92,7 +92,7 @@ impl ItemAssigner<'_> {
         }
         let (mut n_finished, mut left) = (0_u64, Left::default());
         for (item, number) in self.items.iter().zip((0..).map(ItemNo)) {
-            let is_finished = self.log.has_finished_item(person, number);
+            let is_finished = self.log.has_person_finished_item(person, number);
             match item.role {
                 AnnotationItemRole::Training { .. } if is_finished => {}
                 AnnotationItemRole::Training { .. } => left.training.push(number),
@@ -169,7 +169,7 @@ impl ItemAssigner<'_> {
         let from = leased.partition_point(|it| it.0 < item);
         let of_item = leased[from..].iter().take_while(|it| it.0 == item);
         // A person who decided takes one slot, not two; a person who skipped takes none.
-        let holds = |it: &&(ItemNo, PersonId)| !self.log.has_finished_item(it.1, item);
+        let holds = |it: &&(ItemNo, PersonId)| !self.log.has_person_finished_item(it.1, item);
         let n_leased = of_item.filter(holds).count();
         let overlap = self.task.annotators_per_item as usize;
         match (n_decided, n_decided + n_leased) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DocumentPreference;
 use super::sampling_frame::map_claim_to_ranker_scores;
-use super::task::{AnnotationTask, StudyInstanceRef};
+use super::task::{AnnotationTaskDefinition, StudyInstanceRef};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe, ScoreClaimKind};
 use crate::study::Study;
@@ -55,7 +55,7 @@ pub struct ItemDisplayOptions {
     pub shows_rankers: bool,
 }
 
-impl AnnotationTask {
+impl AnnotationTaskDefinition {
     /// Returns which parts of an item annotators see before they decide.
     pub fn item_display_options(&self) -> ItemDisplayOptions {
         ItemDisplayOptions {
@@ -131,7 +131,7 @@ mod tests {
             },
         )
         .instance;
-        let of = |task: &AnnotationTask| {
+        let of = |task: &AnnotationTaskDefinition| {
             AnnotationItemContent::load(
                 &study,
                 place,

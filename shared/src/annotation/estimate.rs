@@ -5,13 +5,13 @@
 //! 1971): `Σ (y / π) / Σ (1 / π)` over the sampled items on which both sides have a preference,
 //! where `y` is 1 if the two sides agree and 0 if not, and π is the inclusion probability.
 //!
-//! The annotators' side of an item is [`ItemAnswers::consensus`]: an adjudication, or the
+//! The annotators' side of an item is [`ItemAnswers::adjudicated_or_majority_preference`]: an adjudication, or the
 //! preference with the most votes. Items on which annotators are split, cannot tell or have not
 //! answered have no preference and are counted separately. *Equal* is a preference: it agrees with
 //! a claim that allows a tie, disagrees with one that does not, and agrees with a ranker whose
 //! scores tie. Since annotators tie often and rankers hardly ever,
-//! [`AgreementShareEstimates::without_ties`] leaves out items where one side is *equal*.
-//! [`AgreementShareEstimates::by_vote`] needs no majority: `y` is the share of the votes on an item
+//! [`PairwiseAgreementRates::without_ties`] leaves out items where one side is *equal*.
+//! [`PairwiseAgreementRates::by_vote`] needs no majority: `y` is the share of the votes on an item
 //! that agree, ignoring adjudications, which estimates how often a single annotator would agree.
 //!
 //! There are two intervals, both percentile bootstraps. The first resamples queries, whose items
@@ -37,11 +37,13 @@ use crate::probe::{Probe, ScoreClaimKind};
 use crate::stats::EstimateWithInterval;
 use crate::study::Study;
 use crate::study::controls::StudyPageControls;
-use vote_share::{ClaimOrPreference, VoteSample, bool_to_number, weighted_vote_share};
+use vote_share::{
+    AnnotatorComparisonTarget, SampledItemVotes, bool_to_number, weighted_vote_share,
+};
 
 /// A sampled item with the preferences of annotators, rankers and relevance judgments.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SampledItemPreferences {
+pub struct SampledItemWithPreferences {
     /// The probe of the instance.
     pub probe: Probe,
     /// The kind of its claim.
@@ -64,7 +66,7 @@ pub struct SampledItemPreferences {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementEstimates {
     /// Over all items.
-    pub overall: AgreementEstimatesOverItems,
+    pub overall: AxiomAndRankerAgreementEstimates,
     /// For each probe, in the order of the probes.
     pub by_probe: Vec<ProbeAgreementEstimates>,
 }
@@ -76,24 +78,24 @@ pub struct ProbeAgreementEstimates {
     /// The probe.
     pub probe: Probe,
     /// The estimates over its items.
-    pub estimate: AgreementEstimatesOverItems,
+    pub estimate: AxiomAndRankerAgreementEstimates,
 }
 
 /// The estimates over a set of items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AgreementEstimatesOverItems {
+pub struct AxiomAndRankerAgreementEstimates {
     /// The numbers of items by outcome of the annotation.
     pub counts: ItemConsensusCounts,
     /// Agreement of the axiom with annotators.
-    pub axiom_vs_people: AgreementShareEstimates,
+    pub axiom_vs_people: PairwiseAgreementRates,
     /// Agreement of each ranker with annotators, in the order of the study.
-    pub rankers_vs_people: Vec<AgreementShareEstimates>,
+    pub rankers_vs_people: Vec<PairwiseAgreementRates>,
     /// Agreement of the axiom with relevance judgments, over the same items whether or not
     /// annotators have decided on them.
-    pub axiom_vs_qrels: AgreementShareEstimates,
+    pub axiom_vs_qrels: PairwiseAgreementRates,
     /// The share of annotators who say that the axiom's reason matters, among those who rated it.
-    pub share_reason_matters: Option<WeightedShareEstimate>,
+    pub share_reason_matters: Option<SamplingFrameShareEstimate>,
 }
 
 /// The numbers of items by outcome of the annotation.
@@ -117,19 +119,19 @@ pub struct ItemConsensusCounts {
 /// How often two sides agree. Each value is `None` without an item on which both have a preference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AgreementShareEstimates {
+pub struct PairwiseAgreementRates {
     /// Over all such items.
-    pub agreement: Option<WeightedShareEstimate>,
+    pub agreement: Option<SamplingFrameShareEstimate>,
     /// Over the items on which neither side is *equal*.
-    pub without_ties: Option<WeightedShareEstimate>,
+    pub without_ties: Option<SamplingFrameShareEstimate>,
     /// By single votes instead of the majority; `None` if annotators are not one of the sides.
-    pub by_vote: Option<WeightedShareEstimate>,
+    pub by_vote: Option<SamplingFrameShareEstimate>,
 }
 
 /// An estimated share of the sampling frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WeightedShareEstimate {
+pub struct SamplingFrameShareEstimate {
     /// The share, from 0 to 1, with its interval over other samples.
     pub estimate: EstimateWithInterval,
     /// The interval over other samples and other annotators; `None` with fewer than two annotators.
@@ -149,7 +151,7 @@ pub fn load_sampled_item_preferences(
     dials: &StudyPageControls,
     items: &[AnnotationItem],
     log: &AnnotationLog,
-) -> Result<Vec<SampledItemPreferences>, Error> {
+) -> Result<Vec<SampledItemWithPreferences>, Error> {
     let mut found = Vec::new();
     for (item, number) in items.iter().zip((0..).map(ItemNo)) {
         let Some(probability) = item.role.inclusion_probability() else {
@@ -174,8 +176,8 @@ pub fn load_sampled_item_preferences(
                 dials.tie_threshold_for_ranker(scores),
             ))
         });
-        let grades = claim.map_docs_to_scores(|text| study.relevance_grade(query, text));
-        found.push(SampledItemPreferences {
+        let grades = claim.replace_docs_with_scores(|text| study.relevance_grade(query, text));
+        found.push(SampledItemWithPreferences {
             probe: place.probe,
             claim: claim.kind(),
             query: query as u32,
@@ -189,7 +191,7 @@ pub fn load_sampled_item_preferences(
 }
 
 /// Computes all estimates from annotated items.
-pub fn compute_agreement_estimates(items: &[SampledItemPreferences]) -> AgreementEstimates {
+pub fn compute_agreement_estimates(items: &[SampledItemWithPreferences]) -> AgreementEstimates {
     let n_rankers = items
         .iter()
         .map(|it| it.ranker_preferences.len())
@@ -209,25 +211,28 @@ pub fn compute_agreement_estimates(items: &[SampledItemPreferences]) -> Agreemen
     }
 }
 
-fn line(items: &[&SampledItemPreferences], n_rankers: usize) -> AgreementEstimatesOverItems {
-    let polls = VoteSample::from_items(items);
+fn line(
+    items: &[&SampledItemWithPreferences],
+    n_rankers: usize,
+) -> AxiomAndRankerAgreementEstimates {
+    let polls = SampledItemVotes::from_items(items);
     let ranker = |at: usize| {
-        move |it: &SampledItemPreferences| it.ranker_preferences.get(at).copied().flatten()
+        move |it: &SampledItemWithPreferences| it.ranker_preferences.get(at).copied().flatten()
     };
-    AgreementEstimatesOverItems {
+    AxiomAndRankerAgreementEstimates {
         counts: counts(items),
-        axiom_vs_people: polls.estimate_agreement_with_side(|_| ClaimOrPreference::Claim),
+        axiom_vs_people: polls.estimate_agreement_with_side(|_| AnnotatorComparisonTarget::Claim),
         rankers_vs_people: (0..n_rankers)
             .map(|at| {
                 polls.estimate_agreement_with_side(move |it| {
                     ranker(at)(it).map_or(
-                        ClaimOrPreference::NoPreference,
-                        ClaimOrPreference::Preference,
+                        AnnotatorComparisonTarget::NoPreference,
+                        AnnotatorComparisonTarget::Preference,
                     )
                 })
             })
             .collect(),
-        axiom_vs_qrels: AgreementShareEstimates {
+        axiom_vs_qrels: PairwiseAgreementRates {
             agreement: polls.estimate_hajek_share(|it, _| graded(it.item, |_| true)),
             without_ties: polls.estimate_hajek_share(|it, _| {
                 graded(it.item, |it| it != DocumentPreference::Equal)
@@ -247,18 +252,18 @@ fn line(items: &[&SampledItemPreferences], n_rankers: usize) -> AgreementEstimat
 /// Returns 1 if the preference by relevance judgments satisfies the claim and 0 if not; `None` if
 /// there is none or `wanted` rejects it.
 fn graded(
-    item: &SampledItemPreferences,
+    item: &SampledItemWithPreferences,
     wanted: impl Fn(DocumentPreference) -> bool,
 ) -> Option<f64> {
     let preference = item.qrels_preference.filter(|it| wanted(*it))?;
     Some(bool_to_number(preference.satisfies(item.claim)))
 }
 
-fn counts(items: &[&SampledItemPreferences]) -> ItemConsensusCounts {
+fn counts(items: &[&SampledItemWithPreferences]) -> ItemConsensusCounts {
     let mut counts = ItemConsensusCounts::default();
     for item in items {
         counts.n_items += 1;
-        *match item.answers.consensus() {
+        *match item.answers.adjudicated_or_majority_preference() {
             ItemConsensus::Prefers(DocumentPreference::Equal) => &mut counts.n_equal,
             ItemConsensus::Prefers(_) => &mut counts.n_preference,
             ItemConsensus::Split => &mut counts.n_split,
@@ -269,16 +274,16 @@ fn counts(items: &[&SampledItemPreferences]) -> ItemConsensusCounts {
     counts
 }
 
-impl AgreementShareEstimates {
+impl PairwiseAgreementRates {
     /// Removes the intervals over annotators, for agreement that does not involve annotators.
-    fn without_people(self) -> AgreementShareEstimates {
-        let bare = |it: Option<WeightedShareEstimate>| {
-            it.map(|it| WeightedShareEstimate {
+    fn without_people(self) -> PairwiseAgreementRates {
+        let bare = |it: Option<SamplingFrameShareEstimate>| {
+            it.map(|it| SamplingFrameShareEstimate {
                 interval_over_annotators: None,
                 ..it
             })
         };
-        AgreementShareEstimates {
+        PairwiseAgreementRates {
             agreement: bare(self.agreement),
             without_ties: bare(self.without_ties),
             by_vote: bare(self.by_vote),

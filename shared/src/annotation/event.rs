@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     AnnotationEventKey, AnnotatorAnswer, AxiomReasonRating, DocumentDisplayOrder, ItemNo, PersonId,
 };
-use crate::error::{Error, FieldError};
-use crate::user_text::{normalize_note, normalize_tags};
+use crate::error::{Error, InvalidFieldReason};
+use crate::user_text::{normalize_and_deduplicate_tags, normalize_note};
 
 /// The longest time that is counted for one item, in milliseconds; longer times are cut.
 pub const MAX_DECISION_MS: u64 = 3_600_000;
@@ -25,7 +25,7 @@ pub struct ClientAnnotationEvent {
     pub created_ms: u64,
     /// What was done.
     #[serde(alias = "what")]
-    pub action: AnnotationAction,
+    pub action: AnnotationEventAction,
 }
 
 /// An event in the log, with what only the server knows.
@@ -45,7 +45,7 @@ pub struct ReceivedAnnotationEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum AnnotationAction {
+pub enum AnnotationEventAction {
     /// An answer was given.
     Decided(AnnotationDecision),
     /// An item was skipped; another annotator can take it.
@@ -206,69 +206,69 @@ pub enum RequiredRole {
     Curator,
 }
 
-impl AnnotationAction {
+impl AnnotationEventAction {
     /// Returns the role that may do it. The log ensures that people undo only their own events.
     pub fn required_role(&self) -> RequiredRole {
         match self {
-            AnnotationAction::Decided(_)
-            | AnnotationAction::Skipped(_)
-            | AnnotationAction::Reported(_)
-            | AnnotationAction::Undone { .. } => RequiredRole::Annotator,
-            AnnotationAction::Adjudicated(_)
-            | AnnotationAction::Excluded(_)
-            | AnnotationAction::Included(_) => RequiredRole::Curator,
+            AnnotationEventAction::Decided(_)
+            | AnnotationEventAction::Skipped(_)
+            | AnnotationEventAction::Reported(_)
+            | AnnotationEventAction::Undone { .. } => RequiredRole::Annotator,
+            AnnotationEventAction::Adjudicated(_)
+            | AnnotationEventAction::Excluded(_)
+            | AnnotationEventAction::Included(_) => RequiredRole::Curator,
         }
     }
 
     /// Returns the item of the action; `None` if it is about another event or a person.
     pub fn item_no(&self) -> Option<ItemNo> {
         match self {
-            AnnotationAction::Decided(it) => Some(it.item),
-            AnnotationAction::Skipped(it) => Some(it.item),
-            AnnotationAction::Reported(it) => Some(it.item),
-            AnnotationAction::Adjudicated(it) => Some(it.item),
-            AnnotationAction::Undone { .. }
-            | AnnotationAction::Excluded(_)
-            | AnnotationAction::Included(_) => None,
+            AnnotationEventAction::Decided(it) => Some(it.item),
+            AnnotationEventAction::Skipped(it) => Some(it.item),
+            AnnotationEventAction::Reported(it) => Some(it.item),
+            AnnotationEventAction::Adjudicated(it) => Some(it.item),
+            AnnotationEventAction::Undone { .. }
+            | AnnotationEventAction::Excluded(_)
+            | AnnotationEventAction::Included(_) => None,
         }
     }
 
     /// Returns the answer of a decision or an adjudication.
     pub fn answer(&self) -> Option<AnnotatorAnswer> {
         match self {
-            AnnotationAction::Decided(it) => Some(it.answer),
-            AnnotationAction::Adjudicated(it) => Some(it.answer),
-            AnnotationAction::Skipped(_)
-            | AnnotationAction::Reported(_)
-            | AnnotationAction::Undone { .. }
-            | AnnotationAction::Excluded(_)
-            | AnnotationAction::Included(_) => None,
+            AnnotationEventAction::Decided(it) => Some(it.answer),
+            AnnotationEventAction::Adjudicated(it) => Some(it.answer),
+            AnnotationEventAction::Skipped(_)
+            | AnnotationEventAction::Reported(_)
+            | AnnotationEventAction::Undone { .. }
+            | AnnotationEventAction::Excluded(_)
+            | AnnotationEventAction::Included(_) => None,
         }
     }
 
     /// Returns the keys of the events that the action replaces.
     pub fn replaced_event_keys(&self) -> &[AnnotationEventKey] {
         match self {
-            AnnotationAction::Decided(it) => &it.replaces,
-            AnnotationAction::Adjudicated(it) => &it.replaces,
-            AnnotationAction::Skipped(_)
-            | AnnotationAction::Reported(_)
-            | AnnotationAction::Undone { .. }
-            | AnnotationAction::Excluded(_)
-            | AnnotationAction::Included(_) => &[],
+            AnnotationEventAction::Decided(it) => &it.replaces,
+            AnnotationEventAction::Adjudicated(it) => &it.replaces,
+            AnnotationEventAction::Skipped(_)
+            | AnnotationEventAction::Reported(_)
+            | AnnotationEventAction::Undone { .. }
+            | AnnotationEventAction::Excluded(_)
+            | AnnotationEventAction::Included(_) => &[],
         }
     }
 
     /// Returns the name of the action in exported files, as in `decided`.
     pub fn name(&self) -> &'static str {
         match self {
-            AnnotationAction::Decided(_) => "decided",
-            AnnotationAction::Skipped(_) => "skipped",
-            AnnotationAction::Reported(_) => "reported",
-            AnnotationAction::Undone { .. } => "undone",
-            AnnotationAction::Adjudicated(_) => "adjudicated",
-            AnnotationAction::Excluded(_) => "excluded",
-            AnnotationAction::Included(_) => "included",
+            AnnotationEventAction::Decided(_) => "decided",
+            AnnotationEventAction::Skipped(_) => "skipped",
+            AnnotationEventAction::Reported(_) => "reported",
+            AnnotationEventAction::Undone { .. } => "undone",
+            AnnotationEventAction::Adjudicated(_) => "adjudicated",
+            AnnotationEventAction::Excluded(_) => "excluded",
+            AnnotationEventAction::Included(_) => "included",
         }
     }
 }
@@ -287,15 +287,17 @@ impl ClientAnnotationEvent {
         if n_replaced > MAX_REPLACED_EVENTS {
             let found = format!("lists {n_replaced} events");
             let most = MAX_REPLACED_EVENTS;
-            return Err(FieldError::TooMany { found, max: most }.into_error_for_field("replaces"));
+            return Err(
+                InvalidFieldReason::TooMany { found, max: most }.into_error_for_field("replaces")
+            );
         }
         match &mut self.action {
-            AnnotationAction::Decided(it) => {
-                it.comment.tags = normalize_tags(&it.comment.tags)?;
+            AnnotationEventAction::Decided(it) => {
+                it.comment.tags = normalize_and_deduplicate_tags(&it.comment.tags)?;
                 it.comment.note = normalize_note(&it.comment.note)?;
                 it.duration_ms = it.duration_ms.min(MAX_DECISION_MS);
             }
-            AnnotationAction::Skipped(it) => {
+            AnnotationEventAction::Skipped(it) => {
                 it.note = normalize_note(&it.note)?;
                 if it.reason == SkipReason::Other && it.note.is_empty() {
                     return Err(Error::missing_field(
@@ -304,7 +306,7 @@ impl ClientAnnotationEvent {
                     ));
                 }
             }
-            AnnotationAction::Reported(it) => {
+            AnnotationEventAction::Reported(it) => {
                 it.note = normalize_note(&it.note)?;
                 if it.note.is_empty() {
                     return Err(Error::missing_field(
@@ -313,9 +315,9 @@ impl ClientAnnotationEvent {
                     ));
                 }
             }
-            AnnotationAction::Undone { .. } => {}
-            AnnotationAction::Adjudicated(it) => it.note = normalize_note(&it.note)?,
-            AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
+            AnnotationEventAction::Undone { .. } => {}
+            AnnotationEventAction::Adjudicated(it) => it.note = normalize_note(&it.note)?,
+            AnnotationEventAction::Excluded(it) | AnnotationEventAction::Included(it) => {
                 it.reason = normalize_note(&it.reason)?
             }
         }
@@ -325,12 +327,12 @@ impl ClientAnnotationEvent {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{decision_action, event_key_of_number};
+    use super::super::fixture::{decision_action, event_key_from_number};
     use super::*;
 
     #[test]
     fn an_event_is_kept_as_its_words_are_kept() {
-        let AnnotationAction::Decided(mut decision) =
+        let AnnotationEventAction::Decided(mut decision) =
             decision_action(0, AnnotatorAnswer::First, &[])
         else {
             unreachable!()
@@ -339,14 +341,14 @@ mod tests {
         decision.comment.note = " a\u{202E}b ".to_owned();
         decision.duration_ms = u64::MAX;
         let event = |what| ClientAnnotationEvent {
-            key: event_key_of_number(1),
+            key: event_key_from_number(1),
             created_ms: 5,
             action: what,
         };
-        let kept = event(AnnotationAction::Decided(decision))
+        let kept = event(AnnotationEventAction::Decided(decision))
             .normalize_and_validate(1)
             .unwrap();
-        let AnnotationAction::Decided(decision) = &kept.action else {
+        let AnnotationEventAction::Decided(decision) = &kept.action else {
             unreachable!()
         };
         assert_eq!(decision.comment.tags, ["off topic"]);
@@ -358,7 +360,7 @@ mod tests {
     #[test]
     fn what_the_log_must_not_hold_is_refused() {
         let event = |what| ClientAnnotationEvent {
-            key: event_key_of_number(1),
+            key: event_key_from_number(1),
             created_ms: 5,
             action: what,
         };
@@ -381,7 +383,7 @@ mod tests {
         let note = String::new();
         let (other, blank) = (SkipReason::Other, note.clone());
         refused(
-            AnnotationAction::Skipped(SkippedItem {
+            AnnotationEventAction::Skipped(SkippedItem {
                 item,
                 reason: other,
                 note,
@@ -389,7 +391,7 @@ mod tests {
             "why you are skipping",
         );
         refused(
-            AnnotationAction::Reported(ItemProblemReport { item, note: blank }),
+            AnnotationEventAction::Reported(ItemProblemReport { item, note: blank }),
             "what is wrong",
         );
     }
@@ -397,7 +399,7 @@ mod tests {
     #[test]
     fn an_event_reads_as_what_was_done() {
         let event = ClientAnnotationEvent {
-            key: event_key_of_number(1),
+            key: event_key_from_number(1),
             created_ms: 5,
             action: decision_action(2, AnnotatorAnswer::CannotTell, &[3]),
         };

@@ -1,7 +1,7 @@
 //! Exports of a task: all events as JSON lines or CSV, and preferences in the format of trec_eval.
 //!
 //! The rows contain the whole history, including what was replaced, undone, in conflict or
-//! excluded, each with its [`AnnotationEventStatus`]. Each row has π and the weight 1/π of its
+//! excluded, each with its [`AnnotationEventValidity`]. Each row has π and the weight 1/π of its
 //! item, so that every estimate can be recomputed from the file.
 //!
 //! Preferences are in the format `prefs` of trec_eval 9 (`trec_eval -R prefs`): two lines for each
@@ -24,9 +24,9 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, ClientAnnotationEvent, ReceivedAnnotationEvent};
+use super::event::{AnnotationEventAction, ClientAnnotationEvent, ReceivedAnnotationEvent};
 use super::judgments::ItemConsensus;
-use super::log::AnnotationEventStatus;
+use super::log::AnnotationEventValidity;
 use super::task::AnnotationItem;
 use super::{AnnotationLog, AxiomReasonRating, DocumentPreference, ItemAnswers, ItemNo, PersonId};
 use crate::report::{ReportTable, TableValue};
@@ -58,7 +58,7 @@ pub struct AnnotationExportInput<'a> {
 
 /// One event of the log, as exported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AnnotationExportRow {
+pub struct ExportedAnnotationEvent {
     /// The author of the event.
     pub person: PersonId,
     /// The name of the author, if it may be disclosed.
@@ -71,7 +71,7 @@ pub struct AnnotationExportRow {
     pub event: ClientAnnotationEvent,
     /// The status of the event.
     #[serde(alias = "fate")]
-    pub status: AnnotationEventStatus,
+    pub status: AnnotationEventValidity,
     /// The item of the event, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "about")]
@@ -103,13 +103,15 @@ pub enum ExportedPreferenceSource {
 }
 
 /// Returns all events in the order in which the server received them.
-pub fn export_annotation_events(source: &AnnotationExportInput<'_>) -> Vec<AnnotationExportRow> {
+pub fn build_exported_event_rows(
+    source: &AnnotationExportInput<'_>,
+) -> Vec<ExportedAnnotationEvent> {
     let entries = source.log.entries().into_iter();
     entries.map(|it| row(source, it)).collect()
 }
 
 /// Returns the rows as JSON, one per line.
-pub fn export_rows_to_jsonl(rows: &[AnnotationExportRow]) -> String {
+pub fn export_rows_to_jsonl(rows: &[ExportedAnnotationEvent]) -> String {
     rows.iter().fold(String::new(), |mut out, row| {
         let line = serde_json::to_string(row).expect("a row has no map");
         out.push_str(&line);
@@ -122,20 +124,20 @@ pub fn export_rows_to_jsonl(rows: &[AnnotationExportRow]) -> String {
 /// column `about` names it.
 pub fn export_rows_to_table(
     source: &AnnotationExportInput<'_>,
-    rows: &[AnnotationExportRow],
+    rows: &[ExportedAnnotationEvent],
 ) -> ReportTable {
     let table = ReportTable::new("review", source.title)
-        .with_text_columns("key")
-        .with_number_columns("received_ms | created_ms | person")
-        .with_text_columns("name | event | status")
-        .with_number_columns("item")
-        .with_text_columns("role")
-        .with_number_columns("probability | weight")
-        .with_text_columns("probe | variant")
-        .with_number_columns("number")
-        .with_text_columns("query | documents | answer | reason_rating | display_order")
-        .with_number_columns("duration_ms")
-        .with_text_columns("tags | note | about");
+        .add_text_columns("key")
+        .add_number_columns("received_ms | created_ms | person")
+        .add_text_columns("name | event | status")
+        .add_number_columns("item")
+        .add_text_columns("role")
+        .add_number_columns("probability | weight")
+        .add_text_columns("probe | variant")
+        .add_number_columns("number")
+        .add_text_columns("query | documents | answer | reason_rating | display_order")
+        .add_number_columns("duration_ms")
+        .add_text_columns("tags | note | about");
     ReportTable {
         rows: rows.iter().map(cells).collect(),
         notes: vec![
@@ -148,7 +150,7 @@ pub fn export_rows_to_table(
 }
 
 /// Returns the preferences on sampled items for trec_eval, in the format that the module describes.
-pub fn annotation_preferences_to_trec(
+pub fn annotations_to_trec_prefs(
     source: &AnnotationExportInput<'_>,
     whose: ExportedPreferenceSource,
 ) -> String {
@@ -172,7 +174,7 @@ pub fn annotation_preferences_to_trec(
                     .expect("a String takes every write");
             }
         };
-        match (whose, said.consensus()) {
+        match (whose, said.adjudicated_or_majority_preference()) {
             (ExportedPreferenceSource::EachAnnotator, _) => {
                 for vote in &said.votes {
                     if let Some(preference) = vote.answer.preference() {
@@ -192,7 +194,10 @@ pub fn annotation_preferences_to_trec(
     out
 }
 
-fn row(source: &AnnotationExportInput<'_>, entry: &ReceivedAnnotationEvent) -> AnnotationExportRow {
+fn row(
+    source: &AnnotationExportInput<'_>,
+    entry: &ReceivedAnnotationEvent,
+) -> ExportedAnnotationEvent {
     let about = entry.event.action.item_no().and_then(|number| {
         let item = source.items.get(number.0 as usize)?;
         Some(AnnotationExportItem {
@@ -201,17 +206,17 @@ fn row(source: &AnnotationExportInput<'_>, entry: &ReceivedAnnotationEvent) -> A
             item: item.clone(),
         })
     });
-    AnnotationExportRow {
+    ExportedAnnotationEvent {
         person: entry.person,
         name: source.people.get(&entry.person).cloned(),
         received_ms: entry.received_ms,
         event: entry.event.clone(),
-        status: source.log.event_status(entry),
+        status: source.log.current_event_status(entry),
         item: about,
     }
 }
 
-fn cells(row: &AnnotationExportRow) -> Vec<TableValue> {
+fn cells(row: &ExportedAnnotationEvent) -> Vec<TableValue> {
     let text = |it: &str| match it {
         "" => TableValue::Missing,
         it => TableValue::Text(it.to_owned()),
@@ -222,7 +227,7 @@ fn cells(row: &AnnotationExportRow) -> Vec<TableValue> {
     let of_item =
         |word: &dyn Fn(&AnnotationExportItem) -> String| text(&about.map(word).unwrap_or_default());
     let (mut matters, mut sides, mut took_ms, mut tags) = ("", "", None, String::new());
-    if let AnnotationAction::Decided(it) = what {
+    if let AnnotationEventAction::Decided(it) = what {
         matters = match it.comment.reason_rating {
             Some(AxiomReasonRating::Matters) => "yes",
             Some(AxiomReasonRating::DoesNotMatter) => "no",
@@ -256,7 +261,7 @@ fn cells(row: &AnnotationExportRow) -> Vec<TableValue> {
         count(about.map(|it| it.item.instance.index)),
         of_item(&|it| it.ids.query.clone()),
         of_item(&|it| it.ids.documents.join(" ")),
-        text(what.answer().map_or("", |it| it.name())),
+        text(what.answer().map_or("", |it| it.slug())),
         text(matters),
         text(sides),
         count(took_ms),
@@ -267,28 +272,32 @@ fn cells(row: &AnnotationExportRow) -> Vec<TableValue> {
 }
 
 /// Returns the note of an action; for a skip also the reason.
-fn note(what: &AnnotationAction) -> String {
+fn note(what: &AnnotationEventAction) -> String {
     match what {
-        AnnotationAction::Decided(it) => it.comment.note.clone(),
-        AnnotationAction::Skipped(it) if it.note.is_empty() => it.reason.name().to_owned(),
-        AnnotationAction::Skipped(it) => format!("{}: {}", it.reason.name(), it.note),
-        AnnotationAction::Reported(it) => it.note.clone(),
-        AnnotationAction::Adjudicated(it) => it.note.clone(),
-        AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => it.reason.clone(),
-        AnnotationAction::Undone { .. } => String::new(),
+        AnnotationEventAction::Decided(it) => it.comment.note.clone(),
+        AnnotationEventAction::Skipped(it) if it.note.is_empty() => it.reason.name().to_owned(),
+        AnnotationEventAction::Skipped(it) => format!("{}: {}", it.reason.name(), it.note),
+        AnnotationEventAction::Reported(it) => it.note.clone(),
+        AnnotationEventAction::Adjudicated(it) => it.note.clone(),
+        AnnotationEventAction::Excluded(it) | AnnotationEventAction::Included(it) => {
+            it.reason.clone()
+        }
+        AnnotationEventAction::Undone { .. } => String::new(),
     }
 }
 
 /// Returns the keys of the events that an action replaces or undoes, or the person that it is
 /// about.
-fn of(what: &AnnotationAction) -> String {
+fn of(what: &AnnotationEventAction) -> String {
     match what {
-        AnnotationAction::Undone { of } => of.to_string(),
-        AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => it.person.0.to_string(),
-        AnnotationAction::Decided(_)
-        | AnnotationAction::Skipped(_)
-        | AnnotationAction::Reported(_)
-        | AnnotationAction::Adjudicated(_) => {
+        AnnotationEventAction::Undone { of } => of.to_string(),
+        AnnotationEventAction::Excluded(it) | AnnotationEventAction::Included(it) => {
+            it.person.0.to_string()
+        }
+        AnnotationEventAction::Decided(_)
+        | AnnotationEventAction::Skipped(_)
+        | AnnotationEventAction::Reported(_)
+        | AnnotationEventAction::Adjudicated(_) => {
             let keys: Vec<String> = what
                 .replaced_event_keys()
                 .iter()

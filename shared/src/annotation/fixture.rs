@@ -1,11 +1,11 @@
 //! Events, items and tasks for tests.
 
 use super::event::{
-    AnnotationAction, AnnotationDecision, ClientAnnotationEvent, RatingTagsAndNote,
+    AnnotationDecision, AnnotationEventAction, ClientAnnotationEvent, RatingTagsAndNote,
     ReceivedAnnotationEvent,
 };
 use super::task::{
-    AnnotationItem, AnnotationItemRole, AnnotationTask, SamplingDesign, StudyInstanceRef,
+    AnnotationItem, AnnotationItemRole, AnnotationTaskDefinition, SamplingDesign, StudyInstanceRef,
     TaskInstanceFilter,
 };
 use super::{AnnotationEventKey, AnnotatorAnswer, DocumentDisplayOrder, ItemNo, PersonId};
@@ -25,7 +25,7 @@ const TEXTS: [&str; 5] = [
     "river sea mud",
 ];
 
-pub(crate) fn event_key_of_number(number: u64) -> AnnotationEventKey {
+pub(crate) fn event_key_from_number(number: u64) -> AnnotationEventKey {
     AnnotationEventKey::from_bytes(u128::from(number).to_be_bytes())
 }
 
@@ -34,14 +34,17 @@ pub(crate) fn decision_action(
     item: u32,
     answer: AnnotatorAnswer,
     replaces: &[u64],
-) -> AnnotationAction {
-    AnnotationAction::Decided(AnnotationDecision {
+) -> AnnotationEventAction {
+    AnnotationEventAction::Decided(AnnotationDecision {
         item: ItemNo(item),
         answer,
         comment: RatingTagsAndNote::default(),
         display_order: DocumentDisplayOrder::ClaimOrder,
         duration_ms: 4_000,
-        replaces: replaces.iter().map(|&it| event_key_of_number(it)).collect(),
+        replaces: replaces
+            .iter()
+            .map(|&it| event_key_from_number(it))
+            .collect(),
     })
 }
 
@@ -49,13 +52,13 @@ pub(crate) fn decision_action(
 pub(crate) fn log_entry_at_second(
     number: u64,
     person: u32,
-    what: AnnotationAction,
+    what: AnnotationEventAction,
 ) -> ReceivedAnnotationEvent {
     ReceivedAnnotationEvent {
         person: PersonId(person),
         received_ms: number * 1_000,
         event: ClientAnnotationEvent {
-            key: event_key_of_number(number),
+            key: event_key_from_number(number),
             created_ms: number * 1_000,
             action: what,
         },
@@ -92,8 +95,8 @@ pub(crate) fn tfc1_annotation_item(
 }
 
 /// A task on TFC1 with ten items, two annotators per item and one gold item in five.
-pub(crate) fn tfc1_annotation_task() -> AnnotationTask {
-    AnnotationTask {
+pub(crate) fn tfc1_annotation_task() -> AnnotationTaskDefinition {
+    AnnotationTaskDefinition {
         title: "Rivers".to_owned(),
         study: "local".to_owned(),
         probes: vec![Probe::Axiom(Axiom::Tfc1)],

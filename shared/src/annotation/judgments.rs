@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, AnnotationDecision};
+use super::event::{AnnotationDecision, AnnotationEventAction};
 use super::{
     AnnotationLog, AnnotatorAnswer, AxiomReasonRating, DocumentPreference, ItemNo, PersonId,
 };
@@ -60,7 +60,7 @@ impl ItemAnswers {
         let mut said = ItemAnswers::default();
         for (person, entries) in log.active_decisions_by_person(item) {
             let made = entries.iter().filter_map(|it| match &it.event.action {
-                AnnotationAction::Decided(it) => Some(it),
+                AnnotationEventAction::Decided(it) => Some(it),
                 _ => None,
             });
             let made: Vec<&AnnotationDecision> = made.collect();
@@ -77,7 +77,7 @@ impl ItemAnswers {
                 reason_rating: last.comment.reason_rating,
             });
         }
-        let adjudications = log.adjudications_of_item(item);
+        let adjudications = log.active_adjudications_of_item(item);
         said.adjudications = adjudications
             .iter()
             .filter_map(|it| it.event.action.answer())
@@ -88,7 +88,7 @@ impl ItemAnswers {
     }
 
     /// Returns the adjudication if there is exactly one answer, else the majority of the votes.
-    pub fn consensus(&self) -> ItemConsensus {
+    pub fn adjudicated_or_majority_preference(&self) -> ItemConsensus {
         match self.adjudications[..] {
             [answer] => answer
                 .preference()
@@ -202,7 +202,7 @@ fn reason(log: &AnnotationLog, item: ItemNo, said: &ItemAnswers) -> Option<Dispu
     if !said.conflicting_people.is_empty() {
         return Some(DisputeReason::SelfConflict);
     }
-    match said.consensus() {
+    match said.adjudicated_or_majority_preference() {
         ItemConsensus::Split => Some(DisputeReason::Split),
         ItemConsensus::Prefers(_) if said.disagreement_share() > 0.0 => {
             Some(DisputeReason::Outvoted)
@@ -255,11 +255,11 @@ mod tests {
         let mut all = log_entries_of_answers(&[(1, 0, First), (2, 0, First), (3, 0, Second)]);
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
         assert_eq!(
-            said.consensus(),
+            said.adjudicated_or_majority_preference(),
             ItemConsensus::Prefers(DocumentPreference::First)
         );
         let adjudicated = |number, answer| {
-            let what = AnnotationAction::Adjudicated(ItemAdjudication {
+            let what = AnnotationEventAction::Adjudicated(ItemAdjudication {
                 item: ItemNo(0),
                 answer,
                 note: String::new(),
@@ -270,7 +270,7 @@ mod tests {
         all.push(adjudicated(10, Equal));
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
         assert_eq!(
-            said.consensus(),
+            said.adjudicated_or_majority_preference(),
             ItemConsensus::Prefers(DocumentPreference::Equal)
         );
         assert_eq!(said.votes.len(), 3);
@@ -280,7 +280,7 @@ mod tests {
         let said = ItemAnswers::from_log(&log, ItemNo(0));
         assert_eq!(said.adjudications, [First, Equal]);
         assert_eq!(
-            said.consensus(),
+            said.adjudicated_or_majority_preference(),
             ItemConsensus::Prefers(DocumentPreference::First)
         );
         assert_eq!(
@@ -301,7 +301,7 @@ mod tests {
         all.push(log_entry_at_second(
             9,
             9,
-            AnnotationAction::Excluded(AnnotatorExclusionChange { person, reason }),
+            AnnotationEventAction::Excluded(AnnotatorExclusionChange { person, reason }),
         ));
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all), ItemNo(0));
         assert_eq!(

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, ReceivedAnnotationEvent};
+use super::event::{AnnotationEventAction, ReceivedAnnotationEvent};
 use super::{AnnotationEventKey, ItemNo, PersonId};
 
 /// All events of a task.
@@ -48,7 +48,7 @@ pub enum LogAppendOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum AnnotationEventStatus {
+pub enum AnnotationEventValidity {
     /// The event is active.
     #[serde(alias = "stands")]
     Active,
@@ -63,15 +63,15 @@ pub enum AnnotationEventStatus {
     Excluded,
 }
 
-impl AnnotationEventStatus {
+impl AnnotationEventValidity {
     /// Returns the name of the event status in exported files.
     pub fn name(self) -> &'static str {
         match self {
-            AnnotationEventStatus::Active => "active",
-            AnnotationEventStatus::Conflict => "conflict",
-            AnnotationEventStatus::Replaced => "replaced",
-            AnnotationEventStatus::Undone => "undone",
-            AnnotationEventStatus::Excluded => "excluded",
+            AnnotationEventValidity::Active => "active",
+            AnnotationEventValidity::Conflict => "conflict",
+            AnnotationEventValidity::Replaced => "replaced",
+            AnnotationEventValidity::Undone => "undone",
+            AnnotationEventValidity::Excluded => "excluded",
         }
     }
 }
@@ -104,16 +104,16 @@ impl AnnotationLog {
             self.of_item.entry(item).or_default().insert(key);
         }
         match &entry.event.action {
-            AnnotationAction::Undone { of } => {
+            AnnotationEventAction::Undone { of } => {
                 self.undone.insert((entry.person, *of));
             }
-            AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
+            AnnotationEventAction::Excluded(it) | AnnotationEventAction::Included(it) => {
                 self.standing.insert(it.person, key);
             }
-            AnnotationAction::Decided(_)
-            | AnnotationAction::Skipped(_)
-            | AnnotationAction::Reported(_)
-            | AnnotationAction::Adjudicated(_) => {}
+            AnnotationEventAction::Decided(_)
+            | AnnotationEventAction::Skipped(_)
+            | AnnotationEventAction::Reported(_)
+            | AnnotationEventAction::Adjudicated(_) => {}
         }
         self.entries.insert(key, entry);
         LogAppendOutcome::Appended
@@ -147,7 +147,7 @@ impl AnnotationLog {
     /// Returns whether a person is excluded from all estimates.
     pub fn is_person_excluded(&self, person: PersonId) -> bool {
         let last = self.standing.get(&person).map(|it| &self.entries[it]);
-        last.is_some_and(|it| matches!(it.event.action, AnnotationAction::Excluded(_)))
+        last.is_some_and(|it| matches!(it.event.action, AnnotationEventAction::Excluded(_)))
     }
 
     /// Returns whether the author of the event undid it.
@@ -163,7 +163,7 @@ impl AnnotationLog {
     ) -> BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> {
         let mut made: BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> = BTreeMap::new();
         for entry in self.about(item) {
-            if matches!(entry.event.action, AnnotationAction::Decided(_)) {
+            if matches!(entry.event.action, AnnotationEventAction::Decided(_)) {
                 made.entry(entry.person).or_default().push(entry);
             }
         }
@@ -172,7 +172,7 @@ impl AnnotationLog {
     }
 
     /// Returns the active adjudications of an item, except those of excluded people.
-    pub fn adjudications_of_item(&self, item: ItemNo) -> Vec<&ReceivedAnnotationEvent> {
+    pub fn active_adjudications_of_item(&self, item: ItemNo) -> Vec<&ReceivedAnnotationEvent> {
         let mut standing = self.adjudged(item);
         standing.retain(|it| !self.is_person_excluded(it.person));
         standing
@@ -186,7 +186,7 @@ impl AnnotationLog {
         let decided = self.active_decisions_by_person(item);
         let mut skips: BTreeMap<PersonId, Vec<&ReceivedAnnotationEvent>> = BTreeMap::new();
         for entry in in_order(self.about(item)) {
-            let stands = matches!(entry.event.action, AnnotationAction::Skipped(_))
+            let stands = matches!(entry.event.action, AnnotationEventAction::Skipped(_))
                 && !self.is_event_undone(entry)
                 && !decided.contains_key(&entry.person);
             if stands {
@@ -200,37 +200,40 @@ impl AnnotationLog {
     pub fn problem_reports_on_item(&self, item: ItemNo) -> Vec<&ReceivedAnnotationEvent> {
         let mut reports = in_order(self.about(item));
         reports.retain(|it| {
-            matches!(it.event.action, AnnotationAction::Reported(_)) && !self.is_event_undone(it)
+            matches!(it.event.action, AnnotationEventAction::Reported(_))
+                && !self.is_event_undone(it)
         });
         reports
     }
 
     /// Returns whether a person decided or skipped an item.
-    pub fn has_finished_item(&self, person: PersonId, item: ItemNo) -> bool {
+    pub fn has_person_finished_item(&self, person: PersonId, item: ItemNo) -> bool {
         let of_person = self.about(item).filter(|it| it.person == person);
         of_person
             .filter(|it| {
                 matches!(
                     it.event.action,
-                    AnnotationAction::Decided(_) | AnnotationAction::Skipped(_)
+                    AnnotationEventAction::Decided(_) | AnnotationEventAction::Skipped(_)
                 )
             })
             .any(|it| !self.is_event_undone(it))
     }
 
     /// Returns the current status of an event.
-    pub fn event_status(&self, entry: &ReceivedAnnotationEvent) -> AnnotationEventStatus {
+    pub fn current_event_status(&self, entry: &ReceivedAnnotationEvent) -> AnnotationEventValidity {
         let standing = match &entry.event.action {
-            _ if self.is_event_undone(entry) => return AnnotationEventStatus::Undone,
-            AnnotationAction::Decided(it) => self
+            _ if self.is_event_undone(entry) => return AnnotationEventValidity::Undone,
+            AnnotationEventAction::Decided(it) => self
                 .active_decisions_by_person(it.item)
                 .remove(&entry.person),
-            AnnotationAction::Adjudicated(it) => Some(self.adjudged(it.item)),
-            AnnotationAction::Skipped(it) => {
+            AnnotationEventAction::Adjudicated(it) => Some(self.adjudged(it.item)),
+            AnnotationEventAction::Skipped(it) => {
                 self.active_skips_by_person(it.item).remove(&entry.person)
             }
-            AnnotationAction::Reported(_) | AnnotationAction::Undone { .. } => Some(vec![entry]),
-            AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
+            AnnotationEventAction::Reported(_) | AnnotationEventAction::Undone { .. } => {
+                Some(vec![entry])
+            }
+            AnnotationEventAction::Excluded(it) | AnnotationEventAction::Included(it) => {
                 let last = self.standing.get(&it.person);
                 last.map(|it| vec![&self.entries[it]])
             }
@@ -238,19 +241,19 @@ impl AnnotationLog {
         let standing = standing.unwrap_or_default();
         let answer = entry.event.action.answer();
         if standing.iter().all(|it| it.event.key != entry.event.key) {
-            AnnotationEventStatus::Replaced
+            AnnotationEventValidity::Replaced
         } else if entry.event.action.item_no().is_some() && self.is_person_excluded(entry.person) {
-            AnnotationEventStatus::Excluded
+            AnnotationEventValidity::Excluded
         } else if standing.iter().any(|it| it.event.action.answer() != answer) {
-            AnnotationEventStatus::Conflict
+            AnnotationEventValidity::Conflict
         } else {
-            AnnotationEventStatus::Active
+            AnnotationEventValidity::Active
         }
     }
 
     fn adjudged(&self, item: ItemNo) -> Vec<&ReceivedAnnotationEvent> {
         let is_one = |it: &&ReceivedAnnotationEvent| {
-            matches!(it.event.action, AnnotationAction::Adjudicated(_))
+            matches!(it.event.action, AnnotationEventAction::Adjudicated(_))
         };
         let made: Vec<&ReceivedAnnotationEvent> = self.about(item).filter(is_one).collect();
         self.standing_of(&made)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, AnnotationDecision, ReceivedAnnotationEvent};
+use super::event::{AnnotationDecision, AnnotationEventAction, ReceivedAnnotationEvent};
 use super::judgments::{AnnotatorVote, ItemConsensus, majority_of_weighted_answers};
 use super::task::{AnnotationItem, AnnotationItemRole};
 use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId};
@@ -141,7 +141,7 @@ impl<'a> Works<'a> {
             }
             for (person, entries) in log.active_decisions_by_person(number) {
                 let made = entries.into_iter().filter_map(|it| match &it.event.action {
-                    AnnotationAction::Decided(decision) => Some((it, decision)),
+                    AnnotationEventAction::Decided(decision) => Some((it, decision)),
                     _ => None,
                 });
                 // If two decisions contradict each other, the time of both counts.
@@ -274,7 +274,7 @@ mod tests {
     use super::super::AnnotatorAnswer::{CannotTell, Equal, First, Second};
     use super::super::event::{ItemProblemReport, SkipReason, SkippedItem};
     use super::super::fixture::{
-        decision_action, event_key_of_number, log_entries_of_answers, log_entry_at_second,
+        decision_action, event_key_from_number, log_entries_of_answers, log_entry_at_second,
         tfc1_annotation_item,
     };
     use super::*;
@@ -311,7 +311,11 @@ mod tests {
             reason: SkipReason::NotUnderstandable,
             note: String::new(),
         };
-        all.push(log_entry_at_second(7, 2, AnnotationAction::Skipped(skip)));
+        all.push(log_entry_at_second(
+            7,
+            2,
+            AnnotationEventAction::Skipped(skip),
+        ));
         let report = ItemProblemReport {
             item: ItemNo(4),
             note: "cut".to_owned(),
@@ -319,14 +323,14 @@ mod tests {
         all.push(log_entry_at_second(
             8,
             2,
-            AnnotationAction::Reported(report),
+            AnnotationEventAction::Reported(report),
         ));
         all.push(log_entry_at_second(9, 1, decision_action(2, Equal, &[])));
         all.push(log_entry_at_second(
             86_400,
             1,
-            AnnotationAction::Undone {
-                of: event_key_of_number(9),
+            AnnotationEventAction::Undone {
+                of: event_key_from_number(9),
             },
         ));
         all.push(log_entry_at_second(

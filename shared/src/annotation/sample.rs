@@ -24,10 +24,10 @@ use rand_pcg::Pcg64;
 use super::sampling_frame::{SamplingFrameInstance, build_sampling_frame};
 use super::seeded_random::{random_number_below, seeded_generator, shuffle};
 use super::task::{
-    AnnotationItem, AnnotationItemRole, AnnotationTask, OversampledMarginSize, ProbeItemAllocation,
-    SamplingDesign, StudyInstanceRef,
+    AnnotationItem, AnnotationItemRole, AnnotationTaskDefinition, OversampledMarginSize,
+    ProbeItemAllocation, SamplingDesign, StudyInstanceRef,
 };
-use crate::error::{Error, InvalidField};
+use crate::error::{Error, ErrorFieldName};
 use crate::probe::Probe;
 use crate::stats::quantile::median;
 use crate::study::Study;
@@ -43,7 +43,10 @@ pub struct SampledTaskItems {
 
 /// Creates the items of a task. Instances of training and gold items are not sampled, so that
 /// nobody gets them twice; estimates describe the other instances.
-pub fn sample_task_items(study: &Study, task: &AnnotationTask) -> Result<SampledTaskItems, Error> {
+pub fn sample_task_items(
+    study: &Study,
+    task: &AnnotationTaskDefinition,
+) -> Result<SampledTaskItems, Error> {
     let mut known: BTreeSet<StudyInstanceRef> = BTreeSet::new();
     let mut items = Vec::new();
     let training = task.training.iter().map(|it| {
@@ -77,7 +80,7 @@ pub fn sample_task_items(study: &Study, task: &AnnotationTask) -> Result<Sampled
                 place.probe.slug()
             );
             return Err(Error::conflicting_value(
-                InvalidField::with_display_name("training", "training and gold"),
+                ErrorFieldName::with_display_name("training", "training and gold"),
                 reason,
             ));
         }

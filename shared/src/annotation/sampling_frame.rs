@@ -1,13 +1,15 @@
 //! The sampling frame: the instances of a study that a task selects.
 
 use super::DocumentPreference;
-use super::task::{AnnotationTask, OversampledDisagreementSides, SamplingDesign, StudyInstanceRef};
+use super::task::{
+    AnnotationTaskDefinition, DisagreementToOversample, SamplingDesign, StudyInstanceRef,
+};
 use crate::error::Error;
 use crate::probe::{ScoreClaim, StudyDocNo};
-use crate::score::RankerPairScores;
+use crate::score::RankerQueryDocumentScores;
 use crate::study::Study;
 use crate::study::controls::InstanceFilter;
-use crate::verdict::Verdict;
+use crate::verdict::VerdictWithMargin;
 
 /// An instance that could be drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +30,7 @@ pub struct SamplingFrameInstance {
 /// instance of two probes is listed twice.
 pub fn build_sampling_frame(
     study: &Study,
-    task: &AnnotationTask,
+    task: &AnnotationTaskDefinition,
 ) -> Result<Vec<SamplingFrameInstance>, Error> {
     let wanted = &task.filter;
     wanted.controls.validate_for_study(study)?;
@@ -45,23 +47,25 @@ pub fn build_sampling_frame(
             CandidateMeasure::Margin(ranker(at)?)
         }
         SamplingDesign::DisagreementFirst { pair: between, .. } => match between {
-            OversampledDisagreementSides::AxiomAndRanker { ranker: at } => {
+            DisagreementToOversample::AxiomAndRanker { ranker: at } => {
                 CandidateMeasure::WithClaim(ranker(at)?)
             }
-            OversampledDisagreementSides::TwoRankers { first, second } => {
+            DisagreementToOversample::TwoRankers { first, second } => {
                 CandidateMeasure::Both(ranker(first)?, ranker(second)?)
             }
         },
     };
-    let judged = |scores: &RankerPairScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
-        let scored = map_claim_to_ranker_scores(study, scores, query, claim)?;
-        Some((scored, wanted.controls.tie_threshold_for_ranker(scores)))
-    };
-    let prefers = |scores: &RankerPairScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
-        let (scored, width) = judged(scores, query, claim)?;
-        Some(DocumentPreference::from_scores(scored, width))
-    };
-    let filter = InstanceFilter::new(study, &wanted.controls);
+    let judged =
+        |scores: &RankerQueryDocumentScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
+            let scored = map_claim_to_ranker_scores(study, scores, query, claim)?;
+            Some((scored, wanted.controls.tie_threshold_for_ranker(scores)))
+        };
+    let prefers =
+        |scores: &RankerQueryDocumentScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
+            let (scored, width) = judged(scores, query, claim)?;
+            Some(DocumentPreference::from_scores(scored, width))
+        };
+    let filter = InstanceFilter::from_study_page_controls(study, &wanted.controls);
     let mode = wanted.controls.variant_shown_in_study(study)?;
     let mut found = Vec::new();
     for &probe in &task.probes {
@@ -116,19 +120,19 @@ pub fn build_sampling_frame(
 /// The property of a candidate that its inclusion probability depends on.
 enum CandidateMeasure<'a> {
     Nothing,
-    Margin(&'a RankerPairScores),
-    WithClaim(&'a RankerPairScores),
-    Both(&'a RankerPairScores, &'a RankerPairScores),
+    Margin(&'a RankerQueryDocumentScores),
+    WithClaim(&'a RankerQueryDocumentScores),
+    Both(&'a RankerQueryDocumentScores, &'a RankerQueryDocumentScores),
 }
 
 /// Returns the claim with the scores of a ranker; `None` if a score is missing.
 pub(super) fn map_claim_to_ranker_scores(
     study: &Study,
-    scores: &RankerPairScores,
+    scores: &RankerQueryDocumentScores,
     query: usize,
     claim: ScoreClaim<StudyDocNo>,
 ) -> Option<ScoreClaim<f64>> {
-    claim.map_docs_to_scores(|text| {
+    claim.replace_docs_with_scores(|text| {
         study
             .pairs
             .position_of_pair(query, text)
@@ -136,7 +140,7 @@ pub(super) fn map_claim_to_ranker_scores(
     })
 }
 
-fn keeps(task: &AnnotationTask, verdict: Option<Verdict>) -> bool {
+fn keeps(task: &AnnotationTaskDefinition, verdict: Option<VerdictWithMargin>) -> bool {
     let wanted = &task.filter;
     let margin = verdict.map(|it| it.margin);
     let outcome = wanted
@@ -158,12 +162,12 @@ mod tests {
     use crate::probe::Axiom;
     use crate::probe::Probe;
     use crate::study::instance_list::{InstanceListOptions, InstanceSort};
-    use crate::verdict::ClaimOutcome;
+    use crate::verdict::VerdictOutcome;
 
     fn listed(
         study: &Study,
         probe: Probe,
-        outcome: Option<ClaimOutcome>,
+        outcome: Option<VerdictOutcome>,
     ) -> Vec<(u64, Option<f64>)> {
         let listing = InstanceListOptions {
             controls: Default::default(),
@@ -193,8 +197,8 @@ mod tests {
         task.filter.ranker = Some(1);
         for outcome in [
             None,
-            Some(ClaimOutcome::Satisfied),
-            Some(ClaimOutcome::Violated),
+            Some(VerdictOutcome::Satisfied),
+            Some(VerdictOutcome::Violated),
         ] {
             task.filter.outcome = outcome;
             let found = build_sampling_frame(&study, &task).unwrap();
@@ -213,7 +217,7 @@ mod tests {
     fn who_disagrees_is_known() {
         let study = fixture::fixture_study_with_tfc1();
         let mut task = fixture::tfc1_annotation_task();
-        let between = OversampledDisagreementSides::AxiomAndRanker { ranker: 1 };
+        let between = DisagreementToOversample::AxiomAndRanker { ranker: 1 };
         task.sampling = SamplingDesign::DisagreementFirst {
             pair: between,
             disagreement_share: 0.5,
@@ -223,10 +227,10 @@ mod tests {
         let satisfied = listed(
             &study,
             Probe::Axiom(Axiom::Tfc1),
-            Some(ClaimOutcome::Satisfied),
+            Some(VerdictOutcome::Satisfied),
         );
         assert_eq!(against.count(), found.len() - satisfied.len());
-        let between = OversampledDisagreementSides::TwoRankers {
+        let between = DisagreementToOversample::TwoRankers {
             first: 0,
             second: 0,
         };

@@ -5,8 +5,8 @@ use super::agreement::{
     AgreementCoefficients, AnnotatorPairAgreement, InterAnnotatorAgreementReport,
 };
 use super::estimate::{
-    AgreementEstimates, AgreementEstimatesOverItems, AgreementShareEstimates, ItemConsensusCounts,
-    WeightedShareEstimate,
+    AgreementEstimates, AxiomAndRankerAgreementEstimates, ItemConsensusCounts,
+    PairwiseAgreementRates, SamplingFrameShareEstimate,
 };
 use super::progress::{AnnotationTaskProgress, AnnotatorProgress, AnswerShareDrift};
 use crate::report::{ReportTable, TableColumnKind, TableValue, format};
@@ -52,7 +52,7 @@ pub fn annotation_progress_tables(
 /// - `results`: the agreement of each two sides, over all items and for each probe,
 /// - `said`: the numbers of items by outcome of the annotation,
 /// - `details`: each of these values with and without ties and by vote.
-pub fn annotation_estimate_tables(
+pub fn agreement_estimate_tables(
     found: &AgreementEstimates,
     rankers: &[String],
 ) -> Vec<ReportTable> {
@@ -66,7 +66,7 @@ pub fn annotation_estimate_tables(
 /// Returns each row of estimates with the name of its probe, all items first.
 pub fn estimate_rows_with_probe_names(
     found: &AgreementEstimates,
-) -> Vec<(String, &AgreementEstimatesOverItems)> {
+) -> Vec<(String, &AxiomAndRankerAgreementEstimates)> {
     let all = (ALL_PROBES.to_owned(), &found.overall);
     let probes = found.by_probe.iter();
     let probes = probes.map(|it| (it.probe.name().into_owned(), &it.estimate));
@@ -75,9 +75,9 @@ pub fn estimate_rows_with_probe_names(
 
 /// Returns the compared sides of a row with their names, in the order of the page.
 pub fn labeled_agreement_shares(
-    line: &AgreementEstimatesOverItems,
+    line: &AxiomAndRankerAgreementEstimates,
     rankers: &[String],
-) -> Vec<(String, AgreementShareEstimates)> {
+) -> Vec<(String, PairwiseAgreementRates)> {
     let mut found = vec![("axiom–annotators".to_owned(), line.axiom_vs_people)];
     for (at, it) in line.rankers_vs_people.iter().enumerate() {
         let name = ranker_name_or_number(rankers, at);
@@ -123,9 +123,9 @@ pub fn format_epoch_day(days: u64) -> String {
 fn by_probe(found: &InterAnnotatorAgreementReport) -> ReportTable {
     let names = labeled_agreement_coefficients(&found.overall).map(|it| it.0);
     let table = ReportTable::new("agreement", "Inter-annotator agreement")
-        .with_text_columns("probe")
-        .with_number_columns("items")
-        .with_columns_of_kind(TableColumnKind::Estimate, names);
+        .add_text_columns("probe")
+        .add_number_columns("items")
+        .with_more_columns_of_kind(TableColumnKind::Estimate, names);
     let row = |name: String, of: &AgreementCoefficients| {
         let n_items = of.observed.map_or(0, |it| it.n_items);
         let mut cells = vec![TableValue::Text(name), TableValue::Count(n_items)];
@@ -168,9 +168,9 @@ fn pairs(found: &InterAnnotatorAgreementReport, called: PersonNameFn<'_>) -> Rep
         ]
     };
     let table = ReportTable::new("pairs", "Pairs of annotators")
-        .with_text_columns("annotator 1 | annotator 2")
-        .with_number_columns("items")
-        .with_estimate_columns("raw | Cohen’s κ");
+        .add_text_columns("annotator 1 | annotator 2")
+        .add_number_columns("items")
+        .add_estimate_columns("raw | Cohen’s κ");
     ReportTable {
         rows: found.by_pair.iter().map(row).collect(),
         notes: vec![UNWEIGHTED.to_owned()],
@@ -192,9 +192,9 @@ fn people(found: &InterAnnotatorAgreementReport, called: PersonNameFn<'_>) -> Re
         format::format_estimate(&it)
     });
     let table = ReportTable::new("people", "Each annotator against the others")
-        .with_text_columns("annotator")
-        .with_number_columns("votes")
-        .with_estimate_columns("same answer as others | α without");
+        .add_text_columns("annotator")
+        .add_number_columns("votes")
+        .add_estimate_columns("same answer as others | α without");
     ReportTable {
         rows: rows.collect(),
         notes: vec![
@@ -234,13 +234,13 @@ fn work(found: &AnnotationTaskProgress, called: PersonNameFn<'_>) -> ReportTable
         cells
     };
     let table = ReportTable::new("progress", "Annotators")
-        .with_text_columns("annotator | included")
-        .with_number_columns(
+        .add_text_columns("annotator | included")
+        .add_number_columns(
             "decided | skipped | undone | conflicts | median, s | per hour | \
              gold items",
         )
-        .with_estimate_columns("gold accuracy")
-        .with_number_columns("gold drift | 95 % interval | agreement drift | 95 % interval");
+        .add_estimate_columns("gold accuracy")
+        .add_number_columns("gold drift | 95 % interval | agreement drift | 95 % interval");
     ReportTable {
         rows: found.by_annotator.iter().map(row).collect(),
         notes: vec![
@@ -258,7 +258,7 @@ fn work(found: &AnnotationTaskProgress, called: PersonNameFn<'_>) -> ReportTable
 fn drift(it: Option<AnswerShareDrift>) -> [TableValue; 2] {
     match it {
         Some(AnswerShareDrift { difference, .. }) => {
-            let [low, high] = difference.interval.map(format::format_signed);
+            let [low, high] = difference.interval.map(format::format_signed_fraction);
             let bounds = TableValue::Text(format!("[{low}, {high}]"));
             [TableValue::Difference(difference.value), bounds]
         }
@@ -275,8 +275,8 @@ fn days(found: &AnnotationTaskProgress) -> ReportTable {
         ]
     });
     let table = ReportTable::new("days", "Decisions per day")
-        .with_text_columns("day")
-        .with_number_columns("decisions");
+        .add_text_columns("day")
+        .add_number_columns("decisions");
     ReportTable {
         rows: rows.collect(),
         notes: vec!["Days in UTC; days without a decision are omitted.".to_owned()],
@@ -287,10 +287,10 @@ fn days(found: &AnnotationTaskProgress) -> ReportTable {
 fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     let names = labeled_agreement_shares(&found.overall, rankers).into_iter();
     let table = ReportTable::new("results", "Agreement with annotators")
-        .with_text_columns("probe")
-        .with_number_columns("items")
-        .with_columns_of_kind(TableColumnKind::Estimate, names.map(|(name, _)| name));
-    let row = |(name, line): (String, &AgreementEstimatesOverItems)| {
+        .add_text_columns("probe")
+        .add_number_columns("items")
+        .with_more_columns_of_kind(TableColumnKind::Estimate, names.map(|(name, _)| name));
+    let row = |(name, line): (String, &AxiomAndRankerAgreementEstimates)| {
         let mut cells = vec![
             TableValue::Text(name),
             TableValue::Count(line.counts.n_items),
@@ -316,7 +316,7 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
 }
 
 fn said(found: &AgreementEstimates) -> ReportTable {
-    let row = |(name, line): (String, &AgreementEstimatesOverItems)| {
+    let row = |(name, line): (String, &AxiomAndRankerAgreementEstimates)| {
         let ItemConsensusCounts {
             n_items,
             n_preference: n_preferring,
@@ -332,9 +332,9 @@ fn said(found: &AgreementEstimates) -> ReportTable {
         cells
     };
     let table = ReportTable::new("judgments", "Human judgments (number of items)")
-        .with_text_columns("probe")
-        .with_number_columns("items | prefer one | equal | split | cannot say | open")
-        .with_estimate_columns("reason matters");
+        .add_text_columns("probe")
+        .add_number_columns("items | prefer one | equal | split | cannot say | open")
+        .add_estimate_columns("reason matters");
     ReportTable {
         rows: estimate_rows_with_probe_names(found)
             .into_iter()
@@ -364,9 +364,9 @@ fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
             })
         });
     let table = ReportTable::new("details", "All estimates")
-        .with_text_columns("probe | compared | unit")
-        .with_estimate_columns("agreement")
-        .with_number_columns("annotators resampled | items | queries | effective items");
+        .add_text_columns("probe | compared | unit")
+        .add_estimate_columns("agreement")
+        .add_number_columns("annotators resampled | items | queries | effective items");
     ReportTable {
         rows: rows.collect(),
         notes: vec![
@@ -379,10 +379,10 @@ fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     }
 }
 
-fn detail(words: [&str; 3], it: Option<WeightedShareEstimate>) -> Vec<TableValue> {
+fn detail(words: [&str; 3], it: Option<SamplingFrameShareEstimate>) -> Vec<TableValue> {
     let mut cells: Vec<TableValue> = words.map(|it| TableValue::Text(it.to_owned())).into();
     let people = it.and_then(|it| it.interval_over_annotators);
-    let count = |of: fn(&WeightedShareEstimate) -> u64| {
+    let count = |of: fn(&SamplingFrameShareEstimate) -> u64| {
         it.as_ref()
             .map_or(TableValue::Missing, |it| TableValue::Count(of(it)))
     };
@@ -401,7 +401,7 @@ fn agreement(it: Option<AgreementCoefficient>) -> TableValue {
     estimate(it.map(|it| it.estimate))
 }
 
-fn weighted(it: Option<WeightedShareEstimate>) -> TableValue {
+fn weighted(it: Option<SamplingFrameShareEstimate>) -> TableValue {
     estimate(it.map(|it| it.estimate))
 }
 

@@ -6,13 +6,14 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use super::AnnotatorAnswer;
-use crate::error::{Error, FieldError};
+use crate::error::{Error, InvalidFieldReason};
 use crate::probe::{AxiomVariant, Probe, ScoreClaimKind};
 use crate::study::controls::StudyPageControls;
 use crate::user_text::{
-    normalize_guidelines, normalize_note, normalize_tags, normalize_task_title,
+    normalize_and_deduplicate_tags, normalize_guidelines, normalize_note,
+    validate_and_normalize_task_title,
 };
-use crate::verdict::ClaimOutcome;
+use crate::verdict::VerdictOutcome;
 
 /// The most items of a task: as many as one page can list, and more than people annotate.
 pub const MAX_ITEMS: u32 = 20_000;
@@ -24,7 +25,7 @@ pub const MAX_ANNOTATORS_PER_ITEM: u32 = 20;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct AnnotationTask {
+pub struct AnnotationTaskDefinition {
     /// The title, shown above the queue.
     pub title: String,
     /// The name of the study.
@@ -88,7 +89,7 @@ pub struct TaskInstanceFilter {
     pub ranker: Option<usize>,
     /// Only instances with this outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<ClaimOutcome>,
+    pub outcome: Option<VerdictOutcome>,
     /// Only instances with at least this margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "margin_from")]
@@ -127,7 +128,7 @@ pub enum SamplingDesign {
     DisagreementFirst {
         /// The two sides.
         #[serde(alias = "between")]
-        pair: OversampledDisagreementSides,
+        pair: DisagreementToOversample,
         /// The share of the items that are disagreements, above 0 and below 1.
         #[serde(alias = "share")]
         disagreement_share: f64,
@@ -164,7 +165,7 @@ pub enum OversampledMarginSize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum OversampledDisagreementSides {
+pub enum DisagreementToOversample {
     /// The claim and the scores of a ranker.
     AxiomAndRanker {
         /// The index of the ranker in the study.
@@ -303,17 +304,17 @@ impl AnnotationItem {
     }
 }
 
-impl AnnotationTask {
+impl AnnotationTaskDefinition {
     /// Returns the task as it is stored, with texts normalized as in [`crate::user_text`]. It is an
     /// error if the task is invalid for every study.
-    pub fn normalize_and_validate(mut self) -> Result<AnnotationTask, Error> {
+    pub fn normalize_and_validate(mut self) -> Result<AnnotationTaskDefinition, Error> {
         let within = |field: &str, value: u32, range: RangeInclusive<u32>| {
             if range.contains(&value) {
                 return Ok(());
             }
-            Err(FieldError::IntegerOutOfRange { value, range }.into_error_for_field(field))
+            Err(InvalidFieldReason::IntegerOutOfRange { value, range }.into_error_for_field(field))
         };
-        self.title = normalize_task_title(&self.title)?;
+        self.title = validate_and_normalize_task_title(&self.title)?;
         if self.probes.is_empty() {
             return Err(Error::missing_field("probes", "select at least one"));
         }
@@ -342,7 +343,7 @@ impl AnnotationTask {
                 "select the ranker whose verdict or margin is used",
             ));
         }
-        self.tags = normalize_tags(&self.tags)?;
+        self.tags = normalize_and_deduplicate_tags(&self.tags)?;
         self.guidelines = normalize_guidelines(&self.guidelines)?;
         for known in self.training.iter_mut().chain(&mut self.gold) {
             known.explanation = normalize_note(&known.explanation)?;
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn refused(change: impl Fn(&mut AnnotationTask), setting: &str) {
+    fn refused(change: impl Fn(&mut AnnotationTaskDefinition), setting: &str) {
         let mut task = tfc1_annotation_task();
         change(&mut task);
         let error = task.normalize_and_validate().unwrap_err().to_string();
@@ -394,7 +395,7 @@ mod tests {
         );
         let json = serde_json::to_string(&tfc1_annotation_task()).unwrap();
         assert_eq!(
-            serde_json::from_str::<AnnotationTask>(&json).unwrap(),
+            serde_json::from_str::<AnnotationTaskDefinition>(&json).unwrap(),
             tfc1_annotation_task()
         );
     }
@@ -410,7 +411,7 @@ mod tests {
         refused(|it| it.filter.max_margin = Some(1.0), "ranker");
         refused(|it| it.guidelines = "a".repeat(50_001), "guidelines");
         for share in [0.0, 1.0, f64::NAN] {
-            let between = OversampledDisagreementSides::AxiomAndRanker { ranker: 0 };
+            let between = DisagreementToOversample::AxiomAndRanker { ranker: 0 };
             let design = SamplingDesign::DisagreementFirst {
                 pair: between,
                 disagreement_share: share,

@@ -8,7 +8,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use super::Method;
+use super::RequestMethod;
 
 /// The characters of a value that are encoded, in the path and in the query string.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
@@ -34,7 +34,7 @@ pub struct RequestAddress {
 
 impl RequestAddress {
     /// Returns the address of a request, given its path template and its JSON, which is an object.
-    pub fn new(method: Method, template: &str, request: Value) -> RequestAddress {
+    pub fn new(method: RequestMethod, template: &str, request: Value) -> RequestAddress {
         let mut fields = match request {
             Value::Object(fields) if method.has_body() => fields,
             Value::Object(fields) => {
@@ -131,7 +131,7 @@ mod tests {
                 "/api/x?query=a%3Db%26c&rankers=0,run:a%20b%2Bc",
             ),
         ] {
-            let address = of(Method::Get, template, request);
+            let address = of(RequestMethod::Get, template, request);
             let split = |it: &str| {
                 let (path, query) = it.split_once('?').unwrap_or((it, ""));
                 let mut parameters: Vec<String> = query.split('&').map(str::to_owned).collect();
@@ -141,11 +141,15 @@ mod tests {
             assert_eq!(split(&address.path), split(path));
             assert_eq!(address.body, None);
         }
-        let cancel = of(Method::Post, "/api/jobs/{job}/cancel", json!({"job": 7}));
+        let cancel = of(
+            RequestMethod::Post,
+            "/api/jobs/{job}/cancel",
+            json!({"job": 7}),
+        );
         assert_eq!(cancel.path, "/api/jobs/7/cancel");
         assert_eq!(cancel.body.as_deref(), Some("{}"));
         let nested = json!({"task": 3, "definition": {"title": "a"}});
-        let change = of(Method::Patch, "/api/annotation/tasks/{task}", nested);
+        let change = of(RequestMethod::Patch, "/api/annotation/tasks/{task}", nested);
         assert_eq!(change.path, "/api/annotation/tasks/3");
         assert_eq!(
             change.body.as_deref(),

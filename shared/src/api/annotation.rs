@@ -9,9 +9,9 @@ use crate::annotation::content::AnnotationItemContent;
 use crate::annotation::estimate::AgreementEstimates;
 use crate::annotation::export::ExportedPreferenceSource;
 use crate::annotation::judgments::{AdjudicationQueueItem, ItemAnswers};
-use crate::annotation::log::AnnotationEventStatus;
+use crate::annotation::log::AnnotationEventValidity;
 use crate::annotation::progress::AnnotationTaskProgress;
-use crate::annotation::task::{AnnotationItem, AnnotationTask, TrainingFeedback};
+use crate::annotation::task::{AnnotationItem, AnnotationTaskDefinition, TrainingFeedback};
 use crate::annotation::trial::AnnotationTrialItem;
 use crate::annotation::{
     AnnotationEventKey, ClientAnnotationEvent, ItemNo, PersonId, ReceivedAnnotationEvent,
@@ -19,12 +19,12 @@ use crate::annotation::{
 use crate::probe::Probe;
 
 endpoints! {
-    Get "/api/annotation/tasks" ListTasksRequest => Vec<TaskSummary>;
+    Get "/api/annotation/tasks" ListTasksRequest => Vec<AnnotationTaskSummary>;
     Get "/api/annotation/tasks/{task}" GetTaskRequest => TaskResponse;
     // A POST, since leases are stored.
     Post "/api/annotation/tasks/{task}/leases" LeaseItemsRequest => LeaseItemsResponse;
     Get "/api/annotation/tasks/{task}/items/{item}" GetAssignedItemRequest => AssignedItem;
-    Get "/api/annotation/tasks/{task}/events" ListOwnEventsRequest => Vec<EventRecord>;
+    Get "/api/annotation/tasks/{task}/events" ListOwnEventsRequest => Vec<EventWithStatus>;
     Post "/api/annotation/tasks/{task}/events" SubmitEventsRequest => SubmitEventsResponse;
     // A POST, since guidelines and gold items may be longer than an address.
     Post "/api/annotation/tasks/preview" PreviewTaskRequest => TaskComposition;
@@ -40,7 +40,7 @@ endpoints! {
         GetItemHistoryRequest => ItemHistoryResponse;
     // The reply is the file itself.
     Get "/api/annotation/tasks/{task}/export" ExportTaskRequest => String;
-    Get "/api/studies/{study}/human-judgments" ListHumanJudgmentsRequest => Vec<TaskResults>;
+    Get "/api/studies/{study}/human-judgments" ListStudyHumanJudgmentsRequest => Vec<AnnotationTaskResults>;
     Get "/api/studies/{study}/trial-items" GetTrialItemsRequest => Vec<AnnotationTrialItem>;
 }
 
@@ -60,7 +60,7 @@ pub struct TaskId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum TaskStatus {
+pub enum AnnotationTaskStatus {
     /// The task is visible to curators only.
     Draft,
     /// Annotators answer its items.
@@ -78,7 +78,7 @@ pub struct ListTasksRequest {}
 /// A task in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TaskSummary {
+pub struct AnnotationTaskSummary {
     /// The id of the task, as in its address.
     pub task: TaskId,
     /// The title, as shown above the items.
@@ -86,7 +86,7 @@ pub struct TaskSummary {
     /// The name of the study.
     pub study: String,
     /// The status of the task.
-    pub status: TaskStatus,
+    pub status: AnnotationTaskStatus,
     /// Whether its results are shown to everybody on the page of a published study.
     pub are_results_public: bool,
     /// The probes whose instances are drawn.
@@ -128,7 +128,7 @@ pub struct GetTaskRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskResponse {
     /// The summary shown in lists.
-    pub summary: TaskSummary,
+    pub summary: AnnotationTaskSummary,
     /// The guidelines, in Markdown; untrusted.
     pub guidelines: String,
     /// Tags that can be added to an answer.
@@ -201,11 +201,11 @@ pub struct ListOwnEventsRequest {
 /// An event and its status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct EventRecord {
+pub struct EventWithStatus {
     /// The event.
     pub entry: ReceivedAnnotationEvent,
     /// The status of the event.
-    pub status: AnnotationEventStatus,
+    pub status: AnnotationEventValidity,
 }
 
 /// Submits events. An event whose outcome is stored or duplicate has been written to disk.
@@ -223,7 +223,7 @@ pub struct SubmitEventsRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SubmitEventsResponse {
     /// One receipt for each event, in their order.
-    pub receipts: Vec<EventReceipt>,
+    pub receipts: Vec<EventKeyWithOutcome>,
     /// The progress of the task.
     #[serde(alias = "standing")]
     pub progress: TaskProgressSummary,
@@ -232,7 +232,7 @@ pub struct SubmitEventsResponse {
 /// The outcome of a submitted event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct EventReceipt {
+pub struct EventKeyWithOutcome {
     /// The key of the event.
     pub key: AnnotationEventKey,
     /// The outcome.
@@ -263,7 +263,7 @@ pub enum EventOutcome {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PreviewTaskRequest {
     /// The task as written so far.
-    pub task: AnnotationTask,
+    pub task: AnnotationTaskDefinition,
 }
 
 /// The number of items of a task, by purpose and probe.
@@ -289,7 +289,7 @@ pub struct TaskComposition {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateTaskRequest {
     /// The task as written by a curator.
-    pub task: AnnotationTask,
+    pub task: AnnotationTaskDefinition,
 }
 
 /// Returns the full definition of a task. Curators only.
@@ -305,9 +305,9 @@ pub struct GetTaskDefinitionRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskDefinitionResponse {
     /// The summary shown in lists.
-    pub card: TaskSummary,
+    pub card: AnnotationTaskSummary,
     /// The definition with which it was created.
-    pub definition: AnnotationTask,
+    pub definition: AnnotationTaskDefinition,
     /// The composition of its items.
     pub composition: TaskComposition,
 }
@@ -320,7 +320,7 @@ pub struct UpdateTaskRequest {
     pub task: TaskId,
     /// The new status; a task that was open cannot become a draft again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<TaskStatus>,
+    pub status: Option<AnnotationTaskStatus>,
     /// Whether its results are shown on the page of a published study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub are_results_public: Option<bool>,
@@ -332,7 +332,7 @@ pub struct UpdateTaskRequest {
 /// The name of a person who is given by id elsewhere in a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PersonName {
+pub struct PersonIdWithName {
     /// The id of the person.
     pub person: PersonId,
     /// The display name.
@@ -355,7 +355,7 @@ pub struct TaskProgressResponse {
     pub progress: AnnotationTaskProgress,
     /// The names of its annotators.
     #[serde(alias = "names")]
-    pub annotators: Vec<PersonName>,
+    pub annotators: Vec<PersonIdWithName>,
 }
 
 /// Returns the agreement between annotators. Curators only.
@@ -373,7 +373,7 @@ pub struct AgreementResponse {
     /// The agreement.
     pub agreement: InterAnnotatorAgreementReport,
     /// The names of all annotators.
-    pub names: Vec<PersonName>,
+    pub names: Vec<PersonIdWithName>,
 }
 
 /// Returns the adjudication queue. Curators only.
@@ -405,9 +405,9 @@ pub struct ItemHistoryResponse {
     /// The answers of the annotators.
     pub answers: ItemAnswers,
     /// All events, in the order in which they arrived.
-    pub events: Vec<EventRecord>,
+    pub events: Vec<EventWithStatus>,
     /// The names of all annotators.
-    pub names: Vec<PersonName>,
+    pub names: Vec<PersonIdWithName>,
 }
 
 /// Returns the task as a file. Curators only.
@@ -445,7 +445,7 @@ pub enum TaskExportFormat {
 /// may see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ListHumanJudgmentsRequest {
+pub struct ListStudyHumanJudgmentsRequest {
     /// Name of the study.
     pub study: String,
 }
@@ -453,13 +453,13 @@ pub struct ListHumanJudgmentsRequest {
 /// The results of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TaskResults {
+pub struct AnnotationTaskResults {
     /// Identifier of the task.
     pub task: TaskId,
     /// Title of the task.
     pub title: String,
     /// The status of the task.
-    pub status: TaskStatus,
+    pub status: AnnotationTaskStatus,
     /// Whether everybody sees the results.
     pub is_public: bool,
     /// Whether the task belongs to an earlier version of the study, with other instances.

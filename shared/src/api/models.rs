@@ -10,7 +10,7 @@ use crate::score::RankerInfo;
 endpoints! {
     Get "/api/models" ListModelsRequest => Vec<ModelStatus>;
     Post "/api/models/{model}/load" LoadModelRequest => ModelStatus;
-    Get "/health" GetHealthRequest => HealthResponse;
+    Get "/health" GetModelHealthRequest => HealthResponse;
     Get "/info" GetModelInfoRequest => ModelInfoResponse;
     Get "/v1/models" ListServedModelsRequest => ServedModelList;
 }
@@ -39,7 +39,7 @@ pub struct ModelStatus {
     pub source: ModelSource,
     /// The state of the model.
     #[serde(flatten)]
-    pub state: ModelState,
+    pub state: ModelLoadState,
 }
 
 /// Where the files of a model come from.
@@ -63,11 +63,11 @@ pub enum ModelSource {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "state", rename_all = "kebab-case")]
-pub enum ModelState {
+pub enum ModelLoadState {
     /// The model has not been needed so far.
     Unloaded,
     /// The model is in memory.
-    Loaded(Box<LoadedModel>),
+    Loaded(Box<LoadedModelInfo>),
     /// The last attempt to load the model failed.
     Failed {
         /// What is wrong, and how to fix it.
@@ -78,7 +78,7 @@ pub enum ModelState {
 /// Description of a model in memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LoadedModel {
+pub struct LoadedModelInfo {
     /// The description that readers see.
     pub ranker: RankerInfo,
     /// SHA-256 of the weights file, in hex, as hubs show it.
@@ -114,7 +114,7 @@ pub struct ModelInfoResponse {
     /// `bfloat16`.
     pub model_dtype: String,
     /// What the model does.
-    pub model_type: ServedModelType,
+    pub model_type: ServedModelTask,
     /// The maximum number of tokens of an input. `None` if the model's own files define it in
     /// another way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,7 +131,7 @@ pub struct ModelInfoResponse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum ServedModelType {
+pub enum ServedModelTask {
     /// A model for `/rerank`, with the labels of its outputs.
     Reranker {
         /// The label of each output.
@@ -172,9 +172,9 @@ pub struct ServedModel {
 /// Checks that every loaded model scores a test pair, with the same result each time. For
 /// everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GetHealthRequest {}
+pub struct GetModelHealthRequest {}
 
-/// The response to [`GetHealthRequest`] if all checks pass.
+/// The response to [`GetModelHealthRequest`] if all checks pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HealthResponse {
     /// Always `ok`.
@@ -213,11 +213,11 @@ mod tests {
         let reason = "has no config.json".to_owned();
         for (value, json) in [
             (
-                held(folder, ModelState::Unloaded),
+                held(folder, ModelLoadState::Unloaded),
                 r#"{"spec":"m:bi","source":{"kind":"folder","name":"m"},"state":"unloaded"}"#,
             ),
             (
-                held(hub, ModelState::Failed { reason }),
+                held(hub, ModelLoadState::Failed { reason }),
                 concat!(
                     r#"{"spec":"m:bi","source":{"kind":"hub","name":"o/m@v1"},"#,
                     r#""state":"failed","reason":"has no config.json"}"#

@@ -12,15 +12,15 @@ use crate::annotation::PersonId;
 endpoints! {
     Get "/api/session" GetSessionRequest => SessionResponse;
     // A token in the address would appear in logs, so this is a POST.
-    Post "/api/invitations/lookup" LookUpInvitationRequest => InvitationResponse;
+    Post "/api/invitations/lookup" LookUpInvitationRequest => InvitationGrantsResponse;
     Post "/api/invitations/accept" AcceptInvitationRequest => SessionResponse;
     Post "/api/session" SignInRequest => SessionResponse;
     Post "/api/session/operator" OperatorSignInRequest => SessionResponse;
     Delete "/api/session" SignOutRequest => SessionResponse;
     Put "/api/session/password" SetPasswordRequest => SessionResponse;
-    Get "/api/people" ListPeopleRequest => PeopleResponse;
+    Get "/api/people" ListPeopleRequest => PeopleAndInvitationsResponse;
     Post "/api/invitations" CreateInvitationRequest => CreateInvitationResponse;
-    Post "/api/people/revoke" Revoke => PeopleResponse;
+    Post "/api/people/revoke" RevokePersonOrInvitationRequest => PeopleAndInvitationsResponse;
 }
 
 /// The HTTP request header that carries [`SessionResponse::csrf_token`].
@@ -113,7 +113,7 @@ pub struct LookUpInvitationRequest {
 /// What an unused invitation grants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct InvitationResponse {
+pub struct InvitationGrantsResponse {
     /// The role that it grants.
     pub role: AccessRole,
     /// The name of the person it lets in again; `None` for a new person.
@@ -188,9 +188,9 @@ pub struct ListPeopleRequest {}
 /// The people of a server and its unused invitations.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PeopleResponse {
+pub struct PeopleAndInvitationsResponse {
     /// The accounts, by ascending id.
-    pub people: Vec<PersonAccount>,
+    pub people: Vec<PersonAccountSummary>,
     /// The unused invitations, newest first.
     pub invitations: Vec<PendingInvitation>,
 }
@@ -198,7 +198,7 @@ pub struct PeopleResponse {
 /// A person as curators see them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PersonAccount {
+pub struct PersonAccountSummary {
     /// The person.
     pub person: Person,
     /// The role of the person.
@@ -262,7 +262,7 @@ pub struct CreateInvitationResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Revoke {
+pub enum RevokePersonOrInvitationRequest {
     /// A person.
     Person {
         /// The id of the person.

@@ -210,7 +210,7 @@ pub struct CohereRerankResponse {
     /// The results, best first.
     pub results: Vec<CohereRerankResult>,
     /// The number of tokens that the model has read.
-    pub usage: CohereRerankUsage,
+    pub usage: CohereRerankTokenUsage,
     /// Metadata in Cohere's format.
     pub meta: CohereRerankMeta,
 }
@@ -240,7 +240,7 @@ pub struct CohereResultDocument {
 /// documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct CohereRerankUsage {
+pub struct CohereRerankTokenUsage {
     /// All tokens.
     pub prompt_tokens: u64,
     /// All tokens.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::annotation::trial::draw_trial_items;
 use crate::error::Error;
-use crate::reproduce::reproduce_table;
+use crate::reproduce::reproduce_table_from_study;
 use crate::study::Study;
 
 /// A request that is answered from one study alone.
@@ -43,12 +43,12 @@ study_requests! {
     GetBehavioralTestsRequest => |request, study| study.behavioral_tests(&request.options);
     CompareRankersRequest => |request, study| study.compare_rankers(&request.options);
     ListComparedQueriesRequest => |request, study| {
-        study.list_compared_queries(&request.options, &request.page)
+        study.list_compared_queries_page(&request.options, &request.page)
     };
     GetComparedQueryRequest => |request, study| {
         study.compare_rankers_on_query(&request.options, &request.query_id)
     };
-    GetReproductionRequest => |request, study| reproduce_table(request.table, Some(study));
+    GetReproductionRequest => |request, study| reproduce_table_from_study(request.table, Some(study));
     ListInstancesRequest => |request, study| study.list_instances(&request.filter);
     GetInstanceRequest => |request, study| {
         let GetInstanceRequest { probe, variant, number, tie_threshold, .. } = request;

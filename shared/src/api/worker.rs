@@ -29,7 +29,7 @@ endpoints! {
 pub const LOCAL_STUDY: &str = "local";
 
 /// Returns the name of the study that a request is about; `None` if it is about none.
-pub fn study_of_request(request: &str) -> Option<String> {
+pub fn study_name_of_request(request: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct StudyOfRequest {
         study: Option<String>,
@@ -125,7 +125,7 @@ pub enum WorkerRequest {
     /// Returns the unique pairs of [`LOCAL_STUDY`] as a `Blob` of JSON lines, the payload of
     /// [`WorkerResponse::Payload`].
     ExportPairs,
-    /// Returns the unique pairs of [`LOCAL_STUDY`] as a `Blob` of a `CreateJobRequest`, the
+    /// Returns the unique pairs of [`LOCAL_STUDY`] as a `Blob` of a `CreateScoringJobRequest`, the
     /// payload of [`WorkerResponse::Payload`].
     BuildJob {
         /// A model of the server, by its `spec`.
@@ -183,7 +183,7 @@ pub enum WorkerResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WorkerProgress {
     /// The current stage.
-    pub stage: WorkerStage,
+    pub stage: WorkerPipelineStage,
     /// What is done, of `total`.
     pub done: u64,
     /// The total, in the unit of the stage.
@@ -199,7 +199,7 @@ pub struct WorkerProgress {
 /// A stage of the work, in the order of the pipeline; each counts in its own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum WorkerStage {
+pub enum WorkerPipelineStage {
     /// Reading a file; in bytes.
     Read,
     /// Indexing; in documents.
@@ -218,15 +218,15 @@ pub enum WorkerStage {
     TrainVectors,
 }
 
-impl WorkerStage {
-    /// The stages of [`WorkerRequest::CreateStudy`]. [`WorkerStage::Manipulate`] is only in a
-    /// study with behavioral tests, [`WorkerStage::Audit`] only in one with an analyzer audit.
-    pub const CREATE_STUDY: [WorkerStage; 5] = [
-        WorkerStage::Index,
-        WorkerStage::Manipulate,
-        WorkerStage::Mine,
-        WorkerStage::Audit,
-        WorkerStage::Score,
+impl WorkerPipelineStage {
+    /// The stages of [`WorkerRequest::CreateStudy`]. [`WorkerPipelineStage::Manipulate`] is only in a
+    /// study with behavioral tests, [`WorkerPipelineStage::Audit`] only in one with an analyzer audit.
+    pub const CREATE_STUDY: [WorkerPipelineStage; 5] = [
+        WorkerPipelineStage::Index,
+        WorkerPipelineStage::Manipulate,
+        WorkerPipelineStage::Mine,
+        WorkerPipelineStage::Audit,
+        WorkerPipelineStage::Score,
     ];
 }
 
@@ -278,18 +278,18 @@ impl FileKind {
     ];
 
     /// Returns the part of a collection that such a file contains.
-    pub fn collection_part(self) -> CollectionPart {
+    pub fn collection_part(self) -> StudyInputPart {
         match self {
             FileKind::CorpusJsonl
             | FileKind::PassagesTsv
             | FileKind::DocumentsTsv
-            | FileKind::DocumentLines => CollectionPart::Documents,
-            FileKind::QueriesJsonl | FileKind::Topics => CollectionPart::Queries,
-            FileKind::Qrels => CollectionPart::Qrels,
-            FileKind::Run => CollectionPart::Run,
-            FileKind::Vectors => CollectionPart::Vectors,
-            FileKind::Splits => CollectionPart::Splits,
-            FileKind::PreferencePairs | FileKind::SymmetricPairs => CollectionPart::TransferPairs,
+            | FileKind::DocumentLines => StudyInputPart::Documents,
+            FileKind::QueriesJsonl | FileKind::Topics => StudyInputPart::Queries,
+            FileKind::Qrels => StudyInputPart::Qrels,
+            FileKind::Run => StudyInputPart::Run,
+            FileKind::Vectors => StudyInputPart::Vectors,
+            FileKind::Splits => StudyInputPart::Splits,
+            FileKind::PreferencePairs | FileKind::SymmetricPairs => StudyInputPart::TransferPairs,
         }
     }
 }
@@ -297,7 +297,7 @@ impl FileKind {
 /// A part of a collection or a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CollectionPart {
+pub enum StudyInputPart {
     /// The documents.
     Documents,
     /// The queries.

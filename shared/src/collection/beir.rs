@@ -15,11 +15,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::lines::rows::{
-    IdFirstOccurrences, RowWarnings, quote_text, read_rows_of_lines, validate_query_text,
-    validate_record_id, warn_about_document,
+    AcceptedRowWarnings, IdFirstOccurrences, feed_nonblank_lines_to_parser, quote_text,
+    validate_query_text, validate_record_id, warn_about_document,
 };
 use super::{Document, Query};
-use crate::collection::{ByteProgressCallback, RowsReadResult};
+use crate::collection::{ByteProgressCallback, FileRowsAndReportResult};
 
 /// Reads documents. Empty documents are kept with a warning; of two with the same id the first is
 /// kept. `progress` receives the number of bytes of the file that have been read.
@@ -27,7 +27,7 @@ pub fn read_beir_documents(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> RowsReadResult<Document> {
+) -> FileRowsAndReportResult<Document> {
     read(name, bytes, progress, |id, row, warnings| {
         let title = row.title.text_or_none("title")?.unwrap_or_default();
         let text = row.text.text("text")?;
@@ -48,7 +48,7 @@ pub fn read_beir_queries(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> RowsReadResult<Query> {
+) -> FileRowsAndReportResult<Query> {
     read(name, bytes, progress, |id, row, warnings| {
         let text = row.text.text("text")?;
         let group = row.doc_group.group("doc_group", warnings)?;
@@ -70,12 +70,12 @@ fn read<T>(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-    make: impl Fn(String, Row<'_>, &mut RowWarnings) -> Result<T, String>,
-) -> RowsReadResult<T> {
+    make: impl Fn(String, Row<'_>, &mut AcceptedRowWarnings) -> Result<T, String>,
+) -> FileRowsAndReportResult<T> {
     let (mut found, mut seen) = (Vec::new(), IdFirstOccurrences::default());
-    let reading = read_rows_of_lines(name, bytes, progress, |line, text| {
+    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, text| {
         let mut row = Row::parse(text)?;
-        let mut warnings = RowWarnings::new();
+        let mut warnings = AcceptedRowWarnings::new();
         let id = std::mem::take(&mut row.id).id(&mut warnings)?;
         let made = make(id.clone().into_owned(), row, &mut warnings)?;
         seen.validate_and_insert_id(&id, line)?;
@@ -145,19 +145,23 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn id(self, warnings: &mut RowWarnings) -> Result<Cow<'a, str>, String> {
+    fn id(self, warnings: &mut AcceptedRowWarnings) -> Result<Cow<'a, str>, String> {
         self.digits("_id", warnings).text("_id")
     }
 
     /// Returns the group of a field; an empty one is `None`, since its documents have nothing in
     /// common.
-    fn group(self, name: &str, warnings: &mut RowWarnings) -> Result<Option<String>, String> {
+    fn group(
+        self,
+        name: &str,
+        warnings: &mut AcceptedRowWarnings,
+    ) -> Result<Option<String>, String> {
         let group = self.digits(name, warnings).text_or_none(name)?;
         Ok(group.filter(|it| !it.is_empty()).map(Cow::into_owned))
     }
 
     /// Converts an integer to the text of its digits, with a warning.
-    fn digits(self, name: &str, warnings: &mut RowWarnings) -> Field<'a> {
+    fn digits(self, name: &str, warnings: &mut AcceptedRowWarnings) -> Field<'a> {
         match self {
             Field::Whole(digits) => {
                 warnings.push(format!(

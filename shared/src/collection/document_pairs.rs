@@ -21,9 +21,10 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::lines::rows::{
-    IdFirstOccurrences, RowWarnings, quote_text, read_rows_of_lines, validate_record_id,
+    AcceptedRowWarnings, IdFirstOccurrences, feed_nonblank_lines_to_parser, quote_text,
+    validate_record_id,
 };
-use crate::collection::{ByteProgressCallback, RowsReadResult};
+use crate::collection::{ByteProgressCallback, FileRowsAndReportResult};
 use crate::error::Error;
 
 /// A pair of texts of a dataset-transfer test, the preferred one first. It is also a row of
@@ -68,9 +69,9 @@ pub fn read_dataset_transfer_pairs(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> RowsReadResult<DatasetTransferPair> {
+) -> FileRowsAndReportResult<DatasetTransferPair> {
     let (mut pairs, mut seen) = (Vec::new(), IdFirstOccurrences::default());
-    let reading = read_rows_of_lines(name, bytes, progress, |line, text| {
+    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, text| {
         let expected = r#"a row is one JSON object, as in {"_id": "7", "a": "…", "b": "…"}"#;
         let mut row: Row = serde_json::from_str(text).map_err(|it| format!("{it}; {expected}"))?;
         validate_record_id(&row.id)?;
@@ -80,7 +81,7 @@ pub fn read_dataset_transfer_pairs(
             false => Ok(text),
         };
         let group = row.group.take().filter(|it| !it.trim().is_empty());
-        let mut warnings = RowWarnings::new();
+        let mut warnings = AcceptedRowWarnings::new();
         if row.doc_group.is_some() {
             let way_out = "give pairs from the same source the same `group`";
             warnings.push(format!("`doc_group` is ignored: {way_out}"));

@@ -14,12 +14,12 @@ use std::io::Read;
 use serde::{Deserialize, Serialize};
 
 use super::lines::rows::{
-    IdFirstOccurrences, RowWarnings, column_count_error, quote_text, read_rows_of_lines,
-    validate_record_id,
+    AcceptedRowWarnings, IdFirstOccurrences, column_count_error, feed_nonblank_lines_to_parser,
+    quote_text, validate_record_id,
 };
 use super::lines::{FileLine, FileSizeLimits, LineReader};
 use super::{Collection, Qrels, Run, RunEntry, SplitsByQueryId};
-use crate::collection::{ByteProgressCallback, FileReadResult};
+use crate::collection::{ByteProgressCallback, FileContentAndReportResult};
 use crate::error::{Error, FileReadReport};
 
 /// Reads qrels: `qid 0 docid grade`, or the three columns of BEIR below their header `query-id
@@ -29,14 +29,14 @@ pub fn read_qrels(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> FileReadResult<Qrels> {
+) -> FileContentAndReportResult<Qrels> {
     let (mut qrels, mut layout) = (Qrels::default(), None);
-    let mut reading = read_rows_of_lines(name, bytes, progress, |_, row| {
+    let mut reading = feed_nonblank_lines_to_parser(name, bytes, progress, |_, row| {
         let columns: Vec<&str> = row.split_ascii_whitespace().collect();
         let (query, doc, grade) = match (&layout, &columns[..]) {
             (None, ["query-id", "corpus-id", "score"]) => {
                 layout = Some(Layout::Beir);
-                return Ok(RowWarnings::new());
+                return Ok(AcceptedRowWarnings::new());
             }
             (Some(Layout::Beir), &[query, doc, grade]) => (query, doc, grade),
             (Some(Layout::Beir), _) => {
@@ -57,7 +57,7 @@ pub fn read_qrels(
         };
         layout.get_or_insert(Layout::Trec);
         judge(&mut qrels, query, doc, whole(grade, "grade")?)?;
-        Ok(RowWarnings::new())
+        Ok(AcceptedRowWarnings::new())
     })?;
     reading.n_rows = qrels.0.values().map(|it| it.len() as u64).sum(); // a header is not a row
     Ok((qrels, reading))
@@ -98,15 +98,15 @@ pub fn read_run(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> FileReadResult<Run> {
+) -> FileContentAndReportResult<Run> {
     let (mut run, mut seen) = (Run::default(), BTreeMap::new());
     let mut metadata = Metadata::default();
-    let mut reading = read_rows_of_lines(name, bytes, progress, |line, row| {
+    let mut reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, row| {
         if metadata.holds(line, row) {
-            return Ok(RowWarnings::new());
+            return Ok(AcceptedRowWarnings::new());
         }
         RunRow::parse(row)?.take(line, &mut run, &mut seen)?;
-        Ok(RowWarnings::new())
+        Ok(AcceptedRowWarnings::new())
     })?;
     reading.n_rows -= metadata.n_lines;
     Ok((run, reading))
@@ -122,9 +122,9 @@ pub fn read_graded_run(
 ) -> Result<(Run, Qrels, FileReadReport), Error> {
     let (mut run, mut qrels, mut seen) = (Run::default(), Qrels::default(), BTreeMap::new());
     let mut metadata = Metadata::default();
-    let mut reading = read_rows_of_lines(name, bytes, progress, |line, text| {
+    let mut reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, text| {
         if metadata.holds(line, text) {
-            return Ok(RowWarnings::new());
+            return Ok(AcceptedRowWarnings::new());
         }
         let row = RunRow::parse(text)?;
         let grade = row.label.ok_or_else(|| {
@@ -133,7 +133,7 @@ pub fn read_graded_run(
         let grade = whole(grade, "grade")?;
         row.take(line, &mut run, &mut seen)?;
         judge(&mut qrels, row.query, row.doc, grade)?;
-        Ok(RowWarnings::new())
+        Ok(AcceptedRowWarnings::new())
     })?;
     reading.n_rows -= metadata.n_lines;
     Ok((run, qrels, reading))

@@ -6,11 +6,13 @@ mod tests;
 use std::io::Read;
 
 use super::lines::rows::{
-    IdFirstOccurrences, RowWarnings, column_count_error, read_rows_of_lines, validate_record_id,
-    warn_about_document,
+    AcceptedRowWarnings, IdFirstOccurrences, column_count_error, feed_nonblank_lines_to_parser,
+    validate_record_id, warn_about_document,
 };
 use super::{Document, SplitsByQueryId};
-use crate::collection::{ByteProgressCallback, FileReadResult, RowsReadResult};
+use crate::collection::{
+    ByteProgressCallback, FileContentAndReportResult, FileRowsAndReportResult,
+};
 use crate::error::{Error, FileReadReport};
 
 /// Reads `pid<TAB>passage`, as in MS MARCO's `collection.tsv`. Empty passages are kept with a
@@ -19,7 +21,7 @@ pub fn read_msmarco_passages(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> RowsReadResult<Document> {
+) -> FileRowsAndReportResult<Document> {
     read_docs(name, bytes, progress, |_, row| {
         let (id, text) = row
             .split_once('\t')
@@ -35,7 +37,7 @@ pub fn read_msmarco_documents(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> RowsReadResult<Document> {
+) -> FileRowsAndReportResult<Document> {
     read_docs(name, bytes, progress, |_, row| {
         let columns: Vec<&str> = row.splitn(4, '\t').collect();
         match columns[..] {
@@ -50,11 +52,11 @@ pub fn read_msmarco_documents(
 
 /// Reads plain text: every line that is not blank is a passage, with the line number as its id.
 /// `progress` receives the number of bytes of the file that have been read.
-pub fn read_plain_text_passages(
+pub fn read_one_passage_per_line(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> RowsReadResult<Document> {
+) -> FileRowsAndReportResult<Document> {
     read_docs(name, bytes, progress, |line, row| {
         Ok(doc(&line.to_string(), "", row))
     })
@@ -66,9 +68,9 @@ pub fn read_query_splits(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> FileReadResult<SplitsByQueryId> {
+) -> FileContentAndReportResult<SplitsByQueryId> {
     let (mut splits, mut seen) = (SplitsByQueryId::new(), IdFirstOccurrences::default());
-    let reading = read_rows_of_lines(name, bytes, progress, |line, row| {
+    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, row| {
         let mut words = row.split_ascii_whitespace();
         let (Some(query), Some(split), None) = (words.next(), words.next(), words.next()) else {
             return Err("a row is a query's id, a tab and the name of its split".to_owned());
@@ -76,7 +78,7 @@ pub fn read_query_splits(
         validate_record_id(split)?;
         seen.validate_and_insert_id(query, line)?;
         splits.insert(query.to_owned(), split.to_owned());
-        Ok(RowWarnings::new())
+        Ok(AcceptedRowWarnings::new())
     })?;
     Ok((splits, reading))
 }
@@ -97,9 +99,9 @@ fn read_docs(
     mut columns: impl FnMut(u64, &str) -> Result<Document, String>,
 ) -> Result<(Vec<Document>, FileReadReport), Error> {
     let (mut docs, mut seen) = (Vec::new(), IdFirstOccurrences::default());
-    let reading = read_rows_of_lines(name, bytes, progress, |line, row| {
+    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, row| {
         let doc = columns(line, row)?;
-        let mut warnings = RowWarnings::new();
+        let mut warnings = AcceptedRowWarnings::new();
         warn_about_document(&doc.title, &doc.text, &mut warnings);
         seen.validate_and_insert_id(&doc.id, line)?;
         docs.push(doc);

@@ -13,12 +13,12 @@ use std::io::Read;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 
 use super::lines::rows::{
-    IdFirstOccurrences, RowWarnings, read_rows_of_lines, validate_query_text, validate_record_id,
-    warn_about_document,
+    AcceptedRowWarnings, IdFirstOccurrences, feed_nonblank_lines_to_parser, validate_query_text,
+    validate_record_id, warn_about_document,
 };
 use super::lines::{FileSizeLimits, LimitedDecompressedReader};
 use super::{Document, Qrels, Query};
-use crate::collection::{ByteProgressCallback, RowsReadResult};
+use crate::collection::{ByteProgressCallback, FileRowsAndReportResult};
 use crate::error::{Error, FileReadReport};
 
 /// Reads `document_passages.json`, with passages in the order of the file. An invalid id is an
@@ -28,7 +28,7 @@ pub fn read_wikipassageqa_passages(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> RowsReadResult<Document> {
+) -> FileRowsAndReportResult<Document> {
     let mut articles = Articles {
         docs: Vec::new(),
         seen: IdFirstOccurrences::default(),
@@ -61,7 +61,7 @@ pub fn read_wikipassageqa_questions(
     let (mut queries, mut qrels, mut seen) =
         (Vec::new(), Qrels::default(), IdFirstOccurrences::default());
     let mut places: Option<[usize; 4]> = None;
-    let mut reading = read_rows_of_lines(name, bytes, progress, |line, row| {
+    let mut reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, row| {
         let cells: Vec<&str> = row.split('\t').map(str::trim).collect();
         let Some(places) = places else {
             let place = |column: &str| cells.iter().position(|it| *it == column);
@@ -70,14 +70,14 @@ pub fn read_wikipassageqa_questions(
             places = Some(found.ok_or_else(|| {
                 format!("the first row must name the columns {}", COLUMNS.join(", "))
             })?);
-            return Ok(RowWarnings::new());
+            return Ok(AcceptedRowWarnings::new());
         };
         let cell = |at: usize| {
             let found = cells.get(places[at]).copied();
             found.ok_or_else(|| format!("no column {}", COLUMNS[at]))
         };
         let (id, text, article) = (cell(0)?, cell(1)?, cell(2)?);
-        let mut warnings = RowWarnings::new();
+        let mut warnings = AcceptedRowWarnings::new();
         validate_query_text(text, &mut warnings)?;
         validate_record_id(article)?;
         let mut relevant = BTreeMap::new();
@@ -171,7 +171,7 @@ impl<'de> Visitor<'de> for Passages<'_, '_> {
             let place = docs.len() as u64 + 1;
             seen.validate_and_insert_id(&id, place)
                 .map_err(A::Error::custom)?;
-            let mut warnings = RowWarnings::new();
+            let mut warnings = AcceptedRowWarnings::new();
             warn_about_document("", &text, &mut warnings);
             if !warnings.is_empty() {
                 reading.warn_row(name, place, warnings.join("; "));

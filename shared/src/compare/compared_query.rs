@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::input::RankerComparisonInput;
-use super::query_list::{QueryWithMetrics, query_with_metrics};
+use super::query_list::{QueryWithPairedMetrics, query_with_metrics};
 use super::query_metrics::{PairedQueryMetrics, ResolvedRankerComparisonOptions};
 use super::{
-    ComparedQueryCounts, QueryRelevanceRequirement, RankerComparisonOptions, top_fractions,
+    IncludedAndExcludedQueryCounts, QueryRelevanceRequirement, RankerComparisonOptions,
+    top_fractions,
 };
 use crate::collection::Query;
 use crate::error::Error;
@@ -23,9 +24,9 @@ pub const MAX_EXAMPLES: usize = 3;
 /// A query with the top document of each ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ComparedQuery {
+pub struct ComparedQueryWithTopDocuments {
     /// The query with its metrics.
-    pub metrics: QueryWithMetrics,
+    pub metrics: QueryWithPairedMetrics,
     /// The query as written, with its query terms highlighted.
     pub query: HighlightedText,
     /// The highlighted tokens: those of the query that are not stop words.
@@ -57,10 +58,10 @@ pub(super) fn queries_with_largest_differences(
     source: &RankerComparisonInput<'_>,
     asked: &ResolvedRankerComparisonOptions,
     rows: &[PairedQueryMetrics],
-) -> Vec<ComparedQuery> {
+) -> Vec<ComparedQueryWithTopDocuments> {
     let apart = |sign: f64| {
         let lead =
-            |it: &&PairedQueryMetrics| it.reciprocal_rank_difference().map_or(0.0, |it| it * sign);
+            |it: &&PairedQueryMetrics| it.second_ranker_rr_gain().map_or(0.0, |it| it * sign);
         let mut found: Vec<&PairedQueryMetrics> = rows.iter().filter(|it| lead(it) > 0.0).collect();
         // The sort is stable, so that equal differences keep the order of the queries.
         found.sort_by(|a, b| lead(b).total_cmp(&lead(a)));
@@ -76,7 +77,7 @@ pub fn compare_rankers_on_query(
     source: &RankerComparisonInput<'_>,
     asking: &RankerComparisonOptions,
     query: &str,
-) -> Result<ComparedQuery, Error> {
+) -> Result<ComparedQueryWithTopDocuments, Error> {
     let unknown = || Error::name_not_found("query ranked by both rankers", query);
     let wanted = source.queries.iter().position(|it| it.id == query);
     let wanted = wanted.ok_or_else(unknown)?;
@@ -84,8 +85,11 @@ pub fn compare_rankers_on_query(
         counted: QueryRelevanceRequirement::All,
         ..source.resolve_options(asking)?
     };
-    let values =
-        source.count_query_and_compute_metrics(&asked, wanted, &mut ComparedQueryCounts::default());
+    let values = source.count_query_and_compute_metrics(
+        &asked,
+        wanted,
+        &mut IncludedAndExcludedQueryCounts::default(),
+    );
     Ok(sample(source, &asked, &values.ok_or_else(unknown)?))
 }
 
@@ -93,7 +97,7 @@ fn sample(
     source: &RankerComparisonInput<'_>,
     asked: &ResolvedRankerComparisonOptions,
     values: &PairedQueryMetrics,
-) -> ComparedQuery {
+) -> ComparedQueryWithTopDocuments {
     let query = source.queries[values.query_no as usize];
     let terms = terms(&asked.analyzer, query);
     let wanted: BTreeSet<String> =
@@ -119,7 +123,7 @@ fn sample(
         **grade >= asked.min_relevant_grade && !shown && source.docs.contains_key(doc.as_str())
     });
     let relevant = others.min_by_key(|it| Reverse(*it.1)).map(|it| top(it.0));
-    ComparedQuery {
+    ComparedQueryWithTopDocuments {
         metrics: query_with_metrics(query, values),
         query: marked(
             &asked.analyzer,

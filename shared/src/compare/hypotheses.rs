@@ -123,7 +123,7 @@ pub(super) fn evaluate_hypotheses(
     let own = rows.iter().filter_map(|it| Some([it.fqt[0]?, it.rr?[0]]));
     let longer = rows
         .iter()
-        .filter_map(|it| Some([f64::from(it.n_tokens), it.reciprocal_rank_difference()?]));
+        .filter_map(|it| Some([f64::from(it.n_tokens), it.second_ranker_rr_gain()?]));
     let negated = fnt.difference.map(|it| EstimateWithInterval {
         value: -it.value,
         interval: [-it.interval[1], -it.interval[0]],

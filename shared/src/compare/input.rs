@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 
 use super::{RankerComparisonOptions, RankerRef, SelectableRanker};
 use crate::collection::{Collection, Document, Qrels, Query, Run, RunEntry, encode_hex};
-use crate::error::{Error, InvalidField};
+use crate::error::{Error, ErrorFieldName};
 use crate::probe::StudyDocNo;
-use crate::score::{RankerInfo, RankerKind, RankerPairScores};
+use crate::score::{RankerInfo, RankerKind, RankerQueryDocumentScores};
 use crate::study::Study;
 use crate::text::Tokenizer;
 
@@ -122,12 +122,12 @@ impl Study {
         if n < 2 {
             let reason = format!("comparing needs two rankers, but this study has {n}");
             return Err(Error::unsupported_value(
-                InvalidField::with_display_name("study", &self.definition.name),
+                ErrorFieldName::with_display_name("study", &self.definition.name),
                 reason,
             ));
         }
         let scores = |who: &RankerRef| match who {
-            RankerRef::Ranker(name) => Ok(&self.scores[self.ranker_row(name)?]),
+            RankerRef::Ranker(name) => Ok(&self.scores[self.parse_ranker_row_index(name)?]),
             RankerRef::Run(_) => {
                 let reason = "a run can only be compared with another run, in the Workbench or \
                      with `axioscope compare --collection`; choose two rankers of the study";
@@ -159,7 +159,7 @@ impl Study {
     }
 
     /// Returns the number of pooled documents without a score.
-    fn n_unscored(&self, scores: &RankerPairScores) -> u64 {
+    fn n_unscored(&self, scores: &RankerQueryDocumentScores) -> u64 {
         let pairs = self.pools.iter().enumerate();
         let pairs = pairs.flat_map(|(query, pool)| pool.iter().map(move |&it| (query, it)));
         let scored = |(query, text): &(usize, StudyDocNo)| {
@@ -171,7 +171,7 @@ impl Study {
 
     /// Returns the pool of each query with the scores of a ranker; documents without a score are
     /// left out.
-    pub fn scored_pools_as_run(&self, scores: &RankerPairScores) -> Run {
+    pub fn scored_pools_as_run(&self, scores: &RankerQueryDocumentScores) -> Run {
         let mut run = Run::default();
         for (query, pool) in self.pools.iter().enumerate() {
             let ranked = pool.iter().filter_map(|&text| {

@@ -34,7 +34,7 @@ impl PairedMetricMeans {
 }
 
 /// Computes the means over the queries that have a pair of values from 0 to 1.
-pub(super) fn compute_paired_means(
+pub(super) fn compute_paired_means_and_tests(
     rows: &[PairedQueryMetrics],
     pair: impl Fn(&PairedQueryMetrics) -> Option<[f64; 2]>,
 ) -> PairedMetricMeans {
@@ -69,7 +69,7 @@ pub(super) fn mean_difference_with_interval(differences: &[f64]) -> Option<Estim
 /// ΔRR, the RR@10 of the second ranker minus that of the first, query by query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ReciprocalRankChanges {
+pub struct ReciprocalRankDifferenceSummary {
     /// The number of queries on which the second ranker is better.
     pub n_better: u64,
     /// The number of queries on which the first is better.
@@ -85,16 +85,16 @@ pub struct ReciprocalRankChanges {
 }
 
 /// Computes the changes over the queries with a relevant document.
-pub(super) fn compute_reciprocal_rank_changes(
+pub(super) fn summarize_reciprocal_rank_changes(
     rows: &[PairedQueryMetrics],
-) -> ReciprocalRankChanges {
+) -> ReciprocalRankDifferenceSummary {
     let mut series: Vec<f64> = rows
         .iter()
-        .filter_map(PairedQueryMetrics::reciprocal_rank_difference)
+        .filter_map(PairedQueryMetrics::second_ranker_rr_gain)
         .collect();
     series.sort_unstable_by(|a, b| b.total_cmp(a));
     let count = |is: &dyn Fn(f64) -> bool| series.iter().filter(|it| is(**it)).count() as u64;
-    ReciprocalRankChanges {
+    ReciprocalRankDifferenceSummary {
         n_better: count(&|it| it > 0.0),
         n_worse: count(&|it| it < 0.0),
         n_equal: count(&|it| it == 0.0),

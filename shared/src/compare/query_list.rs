@@ -22,7 +22,7 @@ pub const MAX_QUERY_CHARACTERS: usize = 300;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "group")]
-pub enum ComparedQueryFilter {
+pub enum ComparedQueryGroup {
     /// All queries that count.
     #[default]
     All,
@@ -62,7 +62,7 @@ pub enum ComparedQueryFilter {
     /// Queries where one ranker has the higher fraction.
     HigherFraction {
         /// The kind of fraction.
-        fraction: TopDocumentFraction,
+        fraction: TopDocumentTermFraction,
         /// 0 for the first ranker, 1 for the second.
         side: u8,
     },
@@ -110,7 +110,7 @@ impl ReciprocalRankChangeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum TopDocumentFraction {
+pub enum TopDocumentTermFraction {
     /// The fraction of query tokens.
     QueryTokens,
     /// The fraction of novel terms.
@@ -123,7 +123,7 @@ pub enum TopDocumentFraction {
 pub struct ComparedQueryListOptions {
     /// The group of queries.
     #[serde(default)]
-    pub selection: ComparedQueryFilter,
+    pub selection: ComparedQueryGroup,
     /// The order of the list.
     #[serde(default)]
     pub sort: ComparedQuerySort,
@@ -138,7 +138,7 @@ pub struct ComparedQueryListOptions {
 impl Default for ComparedQueryListOptions {
     fn default() -> ComparedQueryListOptions {
         ComparedQueryListOptions {
-            selection: ComparedQueryFilter::default(),
+            selection: ComparedQueryGroup::default(),
             sort: ComparedQuerySort::default(),
             offset: 0,
             limit: default_page_size(),
@@ -167,13 +167,13 @@ pub struct ComparedQueryPage {
     /// The number of queries in the group.
     pub n_queries: u64,
     /// The queries from [`ComparedQueryListOptions::offset`] on.
-    pub rows: Vec<QueryWithMetrics>,
+    pub rows: Vec<QueryWithPairedMetrics>,
 }
 
 /// A query with its metrics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryWithMetrics {
+pub struct QueryWithPairedMetrics {
     /// Its id.
     pub query_id: String,
     /// The query as written, or its beginning. It is user data: show it as text, never as HTML.
@@ -182,8 +182,11 @@ pub struct QueryWithMetrics {
     pub metrics: PairedQueryMetrics,
 }
 
-pub(super) fn query_with_metrics(query: &Query, values: &PairedQueryMetrics) -> QueryWithMetrics {
-    QueryWithMetrics {
+pub(super) fn query_with_metrics(
+    query: &Query,
+    values: &PairedQueryMetrics,
+) -> QueryWithPairedMetrics {
+    QueryWithPairedMetrics {
         query_id: query.id.clone(),
         query: query.text.chars().take(MAX_QUERY_CHARACTERS).collect(),
         metrics: values.clone(),
@@ -191,7 +194,7 @@ pub(super) fn query_with_metrics(query: &Query, values: &PairedQueryMetrics) -> 
 }
 
 /// Returns one page of a list of queries.
-pub fn list_compared_queries(
+pub fn list_compared_queries_page(
     source: &RankerComparisonInput<'_>,
     asking: &RankerComparisonOptions,
     listing: &ComparedQueryListOptions,
@@ -204,7 +207,7 @@ pub fn list_compared_queries(
         .collect();
     // Queries without judgments come last in either order.
     let gain = |it: &PairedQueryMetrics, sign: f64| {
-        it.reciprocal_rank_difference()
+        it.second_ranker_rr_gain()
             .map_or(f64::NEG_INFINITY, |it| it * sign)
     };
     let sign = match listing.sort {
@@ -231,7 +234,7 @@ pub fn list_compared_queries(
 pub fn list_all_compared_queries(
     source: &RankerComparisonInput<'_>,
     asking: &RankerComparisonOptions,
-) -> Result<Vec<QueryWithMetrics>, Error> {
+) -> Result<Vec<QueryWithPairedMetrics>, Error> {
     let (_, found) = source.metrics_of_included_queries(asking)?;
     let rows = found.rows.iter();
     Ok(rows
@@ -240,33 +243,33 @@ pub fn list_all_compared_queries(
 }
 
 /// Returns whether a query belongs to the group.
-fn holds(selection: &ComparedQueryFilter, values: &PairedQueryMetrics) -> bool {
+fn holds(selection: &ComparedQueryGroup, values: &PairedQueryMetrics) -> bool {
     let judged = values.rr.is_some();
     let side = |it: u8| usize::from(it.min(1));
     match selection {
-        ComparedQueryFilter::All => true,
-        ComparedQueryFilter::FqtBucket { side: of, bucket } => {
+        ComparedQueryGroup::All => true,
+        ComparedQueryGroup::FqtBucket { side: of, bucket } => {
             let fqt = values.fqt[side(*of)];
             judged
                 && fqt
                     .is_some_and(|it| query_token_fraction_bucket_index(it) == usize::from(*bucket))
         }
-        ComparedQueryFilter::QueryLength { n_tokens } => {
+        ComparedQueryGroup::QueryLength { n_tokens } => {
             judged && capped_query_length(values.n_tokens) == *n_tokens
         }
-        ComparedQueryFilter::RrChange { change } => values
-            .reciprocal_rank_difference()
+        ComparedQueryGroup::RrChange { change } => values
+            .second_ranker_rr_gain()
             .is_some_and(|it| change.holds(it)),
-        ComparedQueryFilter::QuestionClass { answer } => judged && values.question_class == *answer,
-        ComparedQueryFilter::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
-        ComparedQueryFilter::Disjoint { depth } => {
+        ComparedQueryGroup::QuestionClass { answer } => judged && values.question_class == *answer,
+        ComparedQueryGroup::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
+        ComparedQueryGroup::Disjoint { depth } => {
             let depth = usize::from(*depth).clamp(1, MAX_DEPTH);
             values.n_shared_docs[depth - 1] == 0
         }
-        ComparedQueryFilter::HigherFraction { fraction, side: of } => {
+        ComparedQueryGroup::HigherFraction { fraction, side: of } => {
             let pair = match fraction {
-                TopDocumentFraction::QueryTokens => values.query_token_fraction_pair(),
-                TopDocumentFraction::NovelTerms => values.novel_term_fraction_pair(),
+                TopDocumentTermFraction::QueryTokens => values.query_token_fraction_pair(),
+                TopDocumentTermFraction::NovelTerms => values.novel_term_fraction_pair(),
             };
             pair.is_some_and(|it| it[side(*of)] > it[1 - side(*of)])
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::input::RankerComparisonInput;
 use super::question_class::{QuestionClass, classify_question};
 use super::{
-    ComparedQueryCounts, MAX_DEPTH, QueryRelevanceRequirement, RankerComparisonOptions,
+    IncludedAndExcludedQueryCounts, MAX_DEPTH, QueryRelevanceRequirement, RankerComparisonOptions,
     top_fractions,
 };
 use crate::collection::Query;
@@ -41,7 +41,7 @@ pub struct PairedQueryMetrics {
 
 impl PairedQueryMetrics {
     /// Returns RR@10 of the second ranker minus that of the first.
-    pub fn reciprocal_rank_difference(&self) -> Option<f64> {
+    pub fn second_ranker_rr_gain(&self) -> Option<f64> {
         self.rr.map(|it| it[1] - it[0])
     }
 
@@ -58,7 +58,7 @@ impl PairedQueryMetrics {
 
 /// The metrics of the queries that count.
 pub(crate) struct MetricsOfIncludedQueries {
-    pub(crate) query_counts: ComparedQueryCounts,
+    pub(crate) query_counts: IncludedAndExcludedQueryCounts,
     pub(crate) rows: Vec<PairedQueryMetrics>,
 }
 
@@ -76,7 +76,7 @@ impl RankerComparisonInput<'_> {
         asking: &RankerComparisonOptions,
     ) -> Result<(ResolvedRankerComparisonOptions, MetricsOfIncludedQueries), Error> {
         let asked = self.resolve_options(asking)?;
-        let mut queries = ComparedQueryCounts::default();
+        let mut queries = IncludedAndExcludedQueryCounts::default();
         let places = self.queries.iter().enumerate().filter(|(_, query)| {
             let split = asking.split.as_ref();
             split.is_none_or(|it| query.split.as_ref() == Some(it))
@@ -100,7 +100,7 @@ impl RankerComparisonInput<'_> {
         &self,
         asked: &ResolvedRankerComparisonOptions,
         place: usize,
-        queries: &mut ComparedQueryCounts,
+        queries: &mut IncludedAndExcludedQueryCounts,
     ) -> Option<PairedQueryMetrics> {
         let query = self.queries[place];
         queries.n_queries += 1;
@@ -204,7 +204,7 @@ impl RankerComparisonInput<'_> {
         [&tops[0], &tops[1]].map(|top| {
             let docs = top.iter().filter_map(|it| self.docs.get(it));
             let bodies: Vec<String> = docs.map(|it| it.text_with_title()).collect();
-            top_fractions::mean_top_document_fractions(
+            top_fractions::mean_query_and_novel_fractions(
                 analyzer,
                 &asked,
                 bodies.iter().map(String::as_str),

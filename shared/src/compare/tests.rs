@@ -5,8 +5,8 @@ use super::hypotheses::{
 };
 use super::query_groups::{MAX_QUERY_LENGTH, query_token_fraction_bucket_index};
 use super::query_list::{
-    ComparedQueryFilter, ComparedQueryListOptions, ComparedQuerySort, ReciprocalRankChangeKind,
-    TopDocumentFraction, list_compared_queries,
+    ComparedQueryGroup, ComparedQueryListOptions, ComparedQuerySort, ReciprocalRankChangeKind,
+    TopDocumentTermFraction, list_compared_queries_page,
 };
 use super::query_metrics::PairedQueryMetrics;
 use super::question_class::QuestionClass;
@@ -195,10 +195,14 @@ fn hypotheses_follow_the_side_of_their_interval() {
             }
         })
         .collect();
-    let fqt =
-        paired_means::compute_paired_means(&rows, PairedQueryMetrics::query_token_fraction_pair);
-    let fnt =
-        paired_means::compute_paired_means(&rows, PairedQueryMetrics::novel_term_fraction_pair);
+    let fqt = paired_means::compute_paired_means_and_tests(
+        &rows,
+        PairedQueryMetrics::query_token_fraction_pair,
+    );
+    let fnt = paired_means::compute_paired_means_and_tests(
+        &rows,
+        PairedQueryMetrics::novel_term_fraction_pair,
+    );
     let found = evaluate_hypotheses(&rows, [&fqt, &fnt]);
     let standing = |wanted: PadigelaHypothesis| {
         let mut found = found.iter();
@@ -334,7 +338,7 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
         2
     );
     let listed = study
-        .list_compared_queries(&all, &ComparedQueryListOptions::default())
+        .list_compared_queries_page(&all, &ComparedQueryListOptions::default())
         .unwrap();
     assert_eq!((listed.n_queries, listed.rows.len()), (2, 0));
     assert_eq!(
@@ -440,7 +444,7 @@ fn hostile_queries_are_only_long() {
         (1, 0)
     );
     let listing = ComparedQueryListOptions {
-        selection: ComparedQueryFilter::QueryLength {
+        selection: ComparedQueryGroup::QueryLength {
             n_tokens: MAX_QUERY_LENGTH + 1,
         },
         limit: 1,
@@ -448,7 +452,7 @@ fn hostile_queries_are_only_long() {
     };
     // The document is not judged.
     assert_eq!(
-        list_compared_queries(&source, &asking, &listing)
+        list_compared_queries_page(&source, &asking, &listing)
             .unwrap()
             .n_queries,
         0

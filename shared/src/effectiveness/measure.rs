@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, InvalidField, serialize_as_text};
+use crate::error::{Error, ErrorFieldName, serialize_as_text};
 
 /// A measure of one ranked list, as in `nDCG@10`, `AP(rel=2)@100`, `RR`, `P@5` or `R@100`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl FromStr for EffectivenessMeasure {
     fn from_str(text: &str) -> Result<EffectivenessMeasure, Error> {
         let refuse = |reason: &str| {
             Error::malformed_value(
-                InvalidField::with_display_name("measure", format!("measure `{text}`")),
+                ErrorFieldName::with_display_name("measure", format!("measure `{text}`")),
                 reason,
             )
         };

@@ -9,14 +9,14 @@ use crate::text::{Analyzer, Vocabulary};
 /// The numbers of documents and term occurrences of a collection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct CollectionTotals {
+pub struct DocumentAndTermTotals {
     /// N, the number of documents, including empty ones.
     pub n_docs: u64,
     /// T, the number of occurrences of all terms.
     pub n_terms: u64,
 }
 
-impl CollectionTotals {
+impl DocumentAndTermTotals {
     /// Returns the average document length, in terms; 0 without documents.
     pub fn average_document_length(&self) -> f64 {
         if self.n_docs == 0 {
@@ -29,7 +29,7 @@ impl CollectionTotals {
 
 /// One distinct term of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueryTerm {
+pub struct QueryTermStatistics {
     /// The term, after analysis.
     pub term: String,
     /// The number of the term in the vocabulary of the index; `None` if no document can contain it.
@@ -45,7 +45,7 @@ pub struct QueryTerm {
 }
 
 /// The distinct terms of a query, in order of first appearance.
-pub type QueryTerms = Vec<QueryTerm>;
+pub type DistinctQueryTerms = Vec<QueryTermStatistics>;
 
 /// Returns the distinct terms of a query with their counts; `look_up` returns the statistics of a
 /// term.
@@ -53,8 +53,8 @@ pub fn distinct_query_terms_with_statistics(
     analyzer: &Analyzer,
     query: &str,
     mut look_up: impl FnMut(&str) -> (Option<TermNo>, u32, u64),
-) -> QueryTerms {
-    let mut distinct: QueryTerms = Vec::new();
+) -> DistinctQueryTerms {
+    let mut distinct: DistinctQueryTerms = Vec::new();
     for (place, (term, _)) in analyzer.terms_with_positions(query).into_iter().enumerate() {
         if let Some(known) = distinct.iter_mut().find(|it| it.term == term) {
             known.count += 1;
@@ -62,7 +62,7 @@ pub fn distinct_query_terms_with_statistics(
             continue;
         }
         let (number, df, cf) = look_up(&term);
-        distinct.push(QueryTerm {
+        distinct.push(QueryTermStatistics {
             term,
             term_no: number,
             count: 1,
@@ -76,7 +76,7 @@ pub fn distinct_query_terms_with_statistics(
 
 impl Index {
     /// Returns the distinct terms of a query with their statistics in this collection.
-    pub fn query_term_statistics(&self, query: &str) -> QueryTerms {
+    pub fn query_term_statistics(&self, query: &str) -> DistinctQueryTerms {
         let vocabulary: &Vocabulary = self.vocabulary();
         distinct_query_terms_with_statistics(vocabulary.analyzer(), query, |term| match vocabulary
             .term_no(term)

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::query_matches::{QueryMatchStatistics, TokenMatchSums};
+use super::query_matches::{QueryPoolMatchStatistics, TokenMatchSums};
 use super::{
-    LateInteractionAnalysis, LateInteractionMetadata, MAX_SOFT_MATCHES, QueryTokenMatchMatrix,
-    QueryTokenStatistics, QueryWordStatistics, SoftMatchedToken,
+    LateInteractionAnalysisMetadata, LateInteractionRankerAnalysis, LateInteractionTokenStatistics,
+    MAX_SOFT_MATCHES, QueryTokenBestMatches, QueryWordStatistics, SoftMatchTargetToken,
 };
-use crate::stats::correlation::{PearsonCorrelation, pearson_correlation};
+use crate::stats::correlation::{CorrelationWithSampleSize, pearson_correlation};
 
 /// The statistics of the collection and of the vectors.
-pub struct LateInteractionCorpusStatistics<'a> {
+pub struct DfAndSpectrumLookup<'a> {
     /// The number of documents.
     pub n_docs: u64,
     /// Returns the number of documents that contain a word, given in lower case.
@@ -45,11 +45,11 @@ struct TokenAccumulator {
 }
 
 /// Aggregates the statistics of all queries, in their order, into the analysis.
-pub fn aggregate_query_match_statistics(
-    head: LateInteractionMetadata,
-    each: &[(QueryTokenMatchMatrix, QueryMatchStatistics)],
-    known: &LateInteractionCorpusStatistics<'_>,
-) -> LateInteractionAnalysis {
+pub fn aggregate_into_late_interaction_analysis(
+    head: LateInteractionAnalysisMetadata,
+    each: &[(QueryTokenBestMatches, QueryPoolMatchStatistics)],
+    known: &DfAndSpectrumLookup<'_>,
+) -> LateInteractionRankerAnalysis {
     let mut words: BTreeMap<&str, WordAccumulator> = BTreeMap::new();
     let mut pieces: BTreeMap<u32, TokenAccumulator> = BTreeMap::new();
     for (matched, of) in each {
@@ -71,7 +71,7 @@ pub fn aggregate_query_match_statistics(
         }
         for (piece, place) in matched.tokens.iter().zip(&of.tokens) {
             let own = pieces.entry(piece.id).or_default();
-            if let Some(delta) = place.exact_minus_soft_cosine() {
+            if let Some(delta) = place.mean_exact_minus_soft_cosine() {
                 own.sum += delta;
                 own.n += 1;
             }
@@ -107,11 +107,11 @@ pub fn aggregate_query_match_statistics(
             }
         })
         .collect();
-    let pieces: Vec<QueryTokenStatistics> = pieces
+    let pieces: Vec<LateInteractionTokenStatistics> = pieces
         .into_iter()
         .map(|(id, of)| {
             let (n_occurrences, ratio) = (known.spectrum)(id);
-            QueryTokenStatistics {
+            LateInteractionTokenStatistics {
                 token: (known.token)(id),
                 idf: idf((known.token_df)(id)),
                 delta_es: (of.n > 0).then(|| of.sum / of.n as f64),
@@ -122,7 +122,7 @@ pub fn aggregate_query_match_statistics(
             }
         })
         .collect();
-    LateInteractionAnalysis {
+    LateInteractionRankerAnalysis {
         idf_importance_correlation: correlation(words.iter().map(|it| (it.idf, it.importance))),
         idf_delta_es_correlation: correlation(words.iter().map(|it| (it.idf, it.delta_es))),
         idf_spectral_correlation: correlation(pieces.iter().map(|it| (it.idf, it.spectral_ratio))),
@@ -140,7 +140,7 @@ pub fn aggregate_query_match_statistics(
 /// Computes the correlation over the points that have both values.
 fn correlation(
     points: impl Iterator<Item = (Option<f64>, Option<f64>)>,
-) -> Option<PearsonCorrelation> {
+) -> Option<CorrelationWithSampleSize> {
     let both = points.filter_map(|(a, b)| Some([a?, b?]));
     pearson_correlation(&both.collect::<Vec<_>>())
 }
@@ -164,13 +164,13 @@ impl WordAccumulator {
     }
 
     /// Returns the most frequent soft matches; ties are in the order of the vocabulary.
-    fn soft(&self, known: &LateInteractionCorpusStatistics<'_>) -> Vec<SoftMatchedToken> {
+    fn soft(&self, known: &DfAndSpectrumLookup<'_>) -> Vec<SoftMatchTargetToken> {
         let mut found: Vec<(u32, u64)> = self.found.iter().map(|(&id, &n)| (id, n)).collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         found.truncate(MAX_SOFT_MATCHES);
         let named = found.into_iter();
         named
-            .map(|(id, n)| SoftMatchedToken {
+            .map(|(id, n)| SoftMatchTargetToken {
                 token: (known.token)(id),
                 share: self.share(n),
             })

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::QueryTokenMatchMatrix;
+use super::QueryTokenBestMatches;
 use crate::stats::tau_ap::tau_ap_allowing_ties;
 
 /// The match statistics of a query over the documents of its pool.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct QueryMatchStatistics {
+pub struct QueryPoolMatchStatistics {
     /// For each word of the query, τ_AP without it: as in the paper, and with the masked ranking as
     /// the reference. `None` if all masked scores are equal.
     pub(super) importance: Vec<Option<[f64; 2]>>,
@@ -31,7 +31,7 @@ pub(super) struct TokenMatchSums {
 impl TokenMatchSums {
     /// Returns the mean cosine of exact matches minus that of soft matches; `None` without one of
     /// them.
-    pub(super) fn exact_minus_soft_cosine(&self) -> Option<f64> {
+    pub(super) fn mean_exact_minus_soft_cosine(&self) -> Option<f64> {
         let [exact, soft] = self.counts;
         let mean = |at: usize| self.sums[at] / self.counts[at] as f64;
         (exact > 0 && soft > 0).then(|| mean(0) - mean(1))
@@ -40,15 +40,17 @@ impl TokenMatchSums {
 
 /// Computes the match statistics of one query over its pool: the τ_AP importance of each word, and
 /// the exact and soft matches of each token.
-pub fn compute_query_match_statistics(matched: &QueryTokenMatchMatrix) -> QueryMatchStatistics {
-    let QueryTokenMatchMatrix {
+pub fn compute_query_token_match_statistics(
+    matched: &QueryTokenBestMatches,
+) -> QueryPoolMatchStatistics {
+    let QueryTokenBestMatches {
         words,
         tokens: pieces,
         best_matches: best,
         ..
     } = matched;
     if pieces.is_empty() {
-        return QueryMatchStatistics {
+        return QueryPoolMatchStatistics {
             importance: vec![None; words.len()],
             tokens: Vec::new(),
         };
@@ -85,7 +87,7 @@ pub fn compute_query_match_statistics(matched: &QueryTokenMatchMatrix) -> QueryM
         }
         place
     });
-    QueryMatchStatistics {
+    QueryPoolMatchStatistics {
         importance: importance.collect(),
         tokens: places.collect(),
     }

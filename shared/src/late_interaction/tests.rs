@@ -10,8 +10,8 @@ fn best(cosine: f32, piece: u32) -> BestTokenMatch {
     }
 }
 
-fn piece(id: u32, word: u32) -> QueryToken {
-    QueryToken {
+fn piece(id: u32, word: u32) -> QuerySubwordToken {
+    QuerySubwordToken {
         id,
         token: format!("p{id}"),
         word_index: Some(word),
@@ -21,10 +21,10 @@ fn piece(id: u32, word: u32) -> QueryToken {
 fn matched(
     query: u32,
     words: &[&str],
-    pieces: Vec<QueryToken>,
+    pieces: Vec<QuerySubwordToken>,
     best: Vec<BestTokenMatch>,
-) -> QueryTokenMatchMatrix {
-    QueryTokenMatchMatrix {
+) -> QueryTokenBestMatches {
+    QueryTokenBestMatches {
         query_no: query,
         words: words.iter().map(|&it| it.to_owned()).collect(),
         tokens: pieces,
@@ -34,7 +34,7 @@ fn matched(
 
 /// "river ferries" over three documents, with `ferries` in two tokens; "river" over two; "mud
 /// river" over two documents in which "mud" always matches itself.
-fn queries() -> Vec<QueryTokenMatchMatrix> {
+fn queries() -> Vec<QueryTokenBestMatches> {
     vec![
         matched(
             0,
@@ -70,8 +70,8 @@ fn queries() -> Vec<QueryTokenMatchMatrix> {
     ]
 }
 
-fn found() -> LateInteractionAnalysis {
-    let head = LateInteractionMetadata {
+fn found() -> LateInteractionRankerAnalysis {
+    let head = LateInteractionAnalysisMetadata {
         name: "w".to_owned(),
         title: "W".to_owned(),
         collection: "c".to_owned(),
@@ -93,7 +93,7 @@ fn found() -> LateInteractionAnalysis {
     let each: Vec<_> = queries()
         .into_iter()
         .map(|it| {
-            let of = compute_query_match_statistics(&it);
+            let of = compute_query_token_match_statistics(&it);
             (it, of)
         })
         .collect();
@@ -102,7 +102,7 @@ fn found() -> LateInteractionAnalysis {
         "ferries" => 1,
         _ => 0,
     };
-    let known = LateInteractionCorpusStatistics {
+    let known = DfAndSpectrumLookup {
         n_docs: 8,
         df: &df,
         token_df: &|id| u64::from(id),
@@ -110,7 +110,7 @@ fn found() -> LateInteractionAnalysis {
         spectrum: &|id| (u64::from(10 * id), (id > 1).then(|| 1.0 / f64::from(id))),
         pretrained_spectral_ratio: &|_| None,
     };
-    aggregate_query_match_statistics(head, &each, &known)
+    aggregate_into_late_interaction_analysis(head, &each, &known)
 }
 
 fn near(found: Option<f64>, expected: f64) {
@@ -194,7 +194,7 @@ fn idf_is_of_the_collection_and_points_with_both_numbers_correlate() {
 fn a_query_without_pieces_says_nothing() {
     let none = matched(0, &[], Vec::new(), Vec::new());
     assert_eq!(
-        compute_query_match_statistics(&none),
-        QueryMatchStatistics::default()
+        compute_query_token_match_statistics(&none),
+        QueryPoolMatchStatistics::default()
     );
 }

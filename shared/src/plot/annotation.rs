@@ -2,8 +2,8 @@
 
 use super::scale::LinearScale;
 use super::{
-    COLUMN, FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
-    line, rect, text,
+    COLUMN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle,
+    fit, line, rect, text,
 };
 use crate::annotation::agreement::InterAnnotatorAgreementReport;
 use crate::annotation::estimate::AgreementEstimates;
@@ -57,7 +57,10 @@ pub fn draw_agreement_coefficients(found: &InterAnnotatorAgreementReport) -> Plo
 
 /// Draws the agreement of axiom, rankers, relevance judgments and annotators, over all items and
 /// for each probe.
-pub fn draw_annotation_results(found: &AgreementEstimates, rankers: &[String]) -> PlotFigure {
+pub fn draw_agreement_with_annotators(
+    found: &AgreementEstimates,
+    rankers: &[String],
+) -> PlotFigure {
     let groups = tables::estimate_rows_with_probe_names(found)
         .into_iter()
         .map(|(name, of)| Group {
@@ -86,13 +89,13 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
     let (ticks, digits) = scale.ticks_and_decimals(5);
     for tick in ticks {
         let x = scale.pixel_position(tick);
-        marks.push(line([x, TOP], [x, bottom], FigureColor::Separator));
+        marks.push(line([x, TOP], [x, bottom], FigureColorRole::Separator));
         let shown = format::format_score(tick, digits);
         marks.push(text([x, TOP - 8.0], TextAnchor::Middle, NOTE, shown));
     }
     let mut y = TOP;
     for group in groups {
-        let head = TextStyle(FigureFontStyle::Head, FigureColor::Foreground);
+        let head = TextStyle(FigureFontStyle::Head, FigureColorRole::Foreground);
         let name = fit(&group.name, 22);
         marks.push(text([0.0, y + 18.0], TextAnchor::Start, head, name));
         y += GAP;
@@ -164,7 +167,7 @@ fn one(dot: &Dot, y: f64, scale: LinearScale) -> Vec<FigureMark> {
             from: [x(of[0]), y],
             to: [x(of[1]), y],
             width,
-            stroke: FigureColor::Foreground,
+            stroke: FigureColorRole::Foreground,
             opacity: 1.0,
         });
     };
@@ -175,11 +178,11 @@ fn one(dot: &Dot, y: f64, scale: LinearScale) -> Vec<FigureMark> {
         bounds(it.interval, 2.5);
         marks.push(FigureMark::Dot {
             at: [x(it.value), y],
-            fill: FigureColor::Foreground,
-            stroke: FigureColor::Background,
+            fill: FigureColorRole::Foreground,
+            stroke: FigureColorRole::Background,
         });
     }
-    let font = TextStyle(FigureFontStyle::Label, FigureColor::Foreground);
+    let font = TextStyle(FigureFontStyle::Label, FigureColorRole::Foreground);
     marks.push(text(
         [SCALE[1] + 12.0, y + 4.0],
         TextAnchor::Start,
@@ -219,14 +222,14 @@ pub fn draw_decisions_per_day(found: &AnnotationTaskProgress) -> PlotFigure {
                 [left, FLOOR - height],
                 [width, height],
                 1.0,
-                FigureColor::Step(4),
+                FigureColorRole::Step(4),
             )],
         });
     }
     marks.push(line(
         [52.0, FLOOR],
         [COLUMN - 8.0, FLOOR],
-        FigureColor::Axis,
+        FigureColorRole::Axis,
     ));
     let top = FLOOR - HIGHEST;
     marks.push(text(

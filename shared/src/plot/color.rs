@@ -7,7 +7,7 @@
 
 /// The color of a mark, independent of the theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FigureColor {
+pub enum FigureColorRole {
     /// The background.
     Background,
     /// Main text and lines.
@@ -35,28 +35,28 @@ pub enum FigureTheme {
     Dark,
 }
 
-impl FigureColor {
+impl FigureColorRole {
     /// Returns the hexadecimal color, as in `#1b1c1e`.
     pub fn hex(self, theme: FigureTheme) -> &'static str {
         let [light, dark] = match self {
-            FigureColor::Background => ["#ffffff", "#16171a"],
-            FigureColor::Foreground | FigureColor::OnStep(-3..=3) => ["#1b1c1e", "#ecebe7"],
-            FigureColor::Secondary => ["#55585e", "#b3b5b9"],
-            FigureColor::Missing => ["#6a6d73", "#9a9da3"],
-            FigureColor::Axis => ["#8a8880", "#71757c"],
-            FigureColor::Separator => ["#e3e1db", "#303338"],
-            FigureColor::Step(..=-5) => ["#76350c", "#f6b290"],
-            FigureColor::Step(-4) => ["#ac5c2e", "#d68961"],
-            FigureColor::Step(-3) => ["#eaa37f", "#8c5030"],
-            FigureColor::Step(-2) => ["#f7cdb9", "#663f2b"],
-            FigureColor::Step(-1) => ["#fbe9e0", "#463127"],
-            FigureColor::Step(0) => ["#f1f0ed", "#2b2d30"],
-            FigureColor::Step(1) => ["#e1eff9", "#283944"],
-            FigureColor::Step(2) => ["#bbddf4", "#2c4f65"],
-            FigureColor::Step(3) => ["#81bee6", "#30688a"],
-            FigureColor::Step(4) => ["#2b7cab", "#62a7d3"],
-            FigureColor::Step(5..) => ["#025075", "#93ccf2"],
-            FigureColor::OnStep(..=-4) | FigureColor::OnStep(4..) => ["#ffffff", "#101113"],
+            FigureColorRole::Background => ["#ffffff", "#16171a"],
+            FigureColorRole::Foreground | FigureColorRole::OnStep(-3..=3) => ["#1b1c1e", "#ecebe7"],
+            FigureColorRole::Secondary => ["#55585e", "#b3b5b9"],
+            FigureColorRole::Missing => ["#6a6d73", "#9a9da3"],
+            FigureColorRole::Axis => ["#8a8880", "#71757c"],
+            FigureColorRole::Separator => ["#e3e1db", "#303338"],
+            FigureColorRole::Step(..=-5) => ["#76350c", "#f6b290"],
+            FigureColorRole::Step(-4) => ["#ac5c2e", "#d68961"],
+            FigureColorRole::Step(-3) => ["#eaa37f", "#8c5030"],
+            FigureColorRole::Step(-2) => ["#f7cdb9", "#663f2b"],
+            FigureColorRole::Step(-1) => ["#fbe9e0", "#463127"],
+            FigureColorRole::Step(0) => ["#f1f0ed", "#2b2d30"],
+            FigureColorRole::Step(1) => ["#e1eff9", "#283944"],
+            FigureColorRole::Step(2) => ["#bbddf4", "#2c4f65"],
+            FigureColorRole::Step(3) => ["#81bee6", "#30688a"],
+            FigureColorRole::Step(4) => ["#2b7cab", "#62a7d3"],
+            FigureColorRole::Step(5..) => ["#025075", "#93ccf2"],
+            FigureColorRole::OnStep(..=-4) | FigureColorRole::OnStep(4..) => ["#ffffff", "#101113"],
         };
         match theme {
             FigureTheme::Light => light,

@@ -2,8 +2,8 @@
 //! and means by thirds of overlap, one panel for each ranker.
 
 use super::{
-    FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit, rect,
-    text,
+    FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
+    rect, text,
 };
 use crate::report::{format, funnel_step_label};
 use crate::study::figures::funnel::AxiomRelaxationFunnel;
@@ -27,7 +27,7 @@ pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel]) -> PlotFigure {
     let mut y = 8.0;
     for funnel in funnels {
         let name = funnel.probe.name().into_owned();
-        let head = TextStyle(FigureFontStyle::Head, FigureColor::Foreground);
+        let head = TextStyle(FigureFontStyle::Head, FigureColorRole::Foreground);
         marks.push(text([4.0, y + 14.0], TextAnchor::Start, head, name));
         let last = funnel.steps.len().saturating_sub(1);
         for (at, step) in funnel.steps.iter().enumerate() {
@@ -35,9 +35,9 @@ pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel]) -> PlotFigure {
             marks.push(text([LEFT - 10.0, y + 14.0], TextAnchor::End, NOTE, name));
             let share = libm::log10(step.n_candidates as f64 + 1.0) / most;
             let fill = if at == last {
-                FigureColor::Step(4)
+                FigureColorRole::Step(4)
             } else {
-                FigureColor::Step(2)
+                FigureColorRole::Step(2)
             };
             let width = (RIGHT - LEFT) * share;
             if step.n_candidates > 0 {
@@ -79,7 +79,7 @@ const PANEL: f64 = 3.0 * BAR + 44.0;
 const PANELS_A_ROW: usize = 4;
 
 /// Draws three bars with their intervals for each ranker: little, medium and high overlap.
-pub fn draw_ranker_means_by_overlap(
+pub fn draw_effectiveness_by_overlap_third(
     names: &[String],
     measure: &str,
     thirds: &EffectivenessPerOverlapThird,
@@ -91,7 +91,7 @@ pub fn draw_ranker_means_by_overlap(
     for (at, (name, row)) in names.iter().zip(&thirds.rows).enumerate() {
         let left = (at % PANELS_A_ROW) as f64 * PANEL + 8.0;
         let top = (at / PANELS_A_ROW) as f64 * (HIGH + 76.0) + 30.0;
-        let head = TextStyle(FigureFontStyle::Head, FigureColor::Foreground);
+        let head = TextStyle(FigureFontStyle::Head, FigureColorRole::Foreground);
         marks.push(text(
             [left, top - 14.0],
             TextAnchor::Start,
@@ -124,17 +124,17 @@ pub fn draw_ranker_means_by_overlap(
                 [x, top + y],
                 size,
                 1.0,
-                FigureColor::Step(2 + third as i8),
+                FigureColorRole::Step(2 + third as i8),
             ));
             let ends = mean.interval.map(|it| [middle, top + y_of(it)]);
             marks.push(FigureMark::Line {
                 from: ends[0],
                 to: ends[1],
                 width: 1.5,
-                stroke: FigureColor::Foreground,
+                stroke: FigureColorRole::Foreground,
                 opacity: 1.0,
             });
-            let shown = format::format_fraction(mean.value);
+            let shown = format::format_two_digit_fraction(mean.value);
             marks.push(text(
                 [middle, top + HIGH + 32.0],
                 TextAnchor::Middle,
@@ -146,7 +146,7 @@ pub fn draw_ranker_means_by_overlap(
             from: [left, top + HIGH],
             to: [left + 3.0 * BAR - 8.0, top + HIGH],
             width: 1.0,
-            stroke: FigureColor::Axis,
+            stroke: FigureColorRole::Axis,
             opacity: 1.0,
         });
     }

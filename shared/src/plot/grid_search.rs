@@ -2,7 +2,8 @@
 //! best.
 
 use super::{
-    FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, rect, text,
+    FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, rect,
+    text,
 };
 use crate::report::format;
 use crate::tune::{GridSearchResult, ParameterGrid};
@@ -57,15 +58,15 @@ pub fn draw_grid_search_heatmap(grid: &ParameterGrid, found: &GridSearchResult) 
         if at == found.best_index {
             let frame = [corner[0] - 2.0, corner[1] - 2.0];
             let around = [size[0] + 4.0, size[1] + 4.0];
-            marks.push(rect(frame, around, 2.0, FigureColor::Foreground));
+            marks.push(rect(frame, around, 2.0, FigureColorRole::Foreground));
         }
         let name = number_of(value);
         let middle = [corner[0] + size[0] / 2.0, corner[1] + 14.0];
-        let words = TextStyle(FigureFontStyle::Label, FigureColor::OnStep(step));
+        let words = TextStyle(FigureFontStyle::Label, FigureColorRole::OnStep(step));
         marks.push(FigureMark::Group {
             title: format!("{}: {name}", grid.rankers[at]),
             marks: vec![
-                rect(corner, size, 1.0, FigureColor::Step(step)),
+                rect(corner, size, 1.0, FigureColorRole::Step(step)),
                 text(middle, TextAnchor::Middle, words, name),
             ],
         });

@@ -5,8 +5,8 @@
 //! figure identifies it.
 
 use super::{
-    COLUMN, FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
-    queries, rect, text,
+    COLUMN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle,
+    fit, queries, rect, text,
 };
 use crate::compare::RankerComparison;
 use crate::compare::query_groups::{MrrComparison, RankerMrr};
@@ -107,7 +107,7 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
         from: [LEFT, TOP - 4.0],
         to: [LEFT, y - GAP + 4.0],
         width: 1.0,
-        stroke: FigureColor::Axis,
+        stroke: FigureColorRole::Axis,
         opacity: 1.0,
     });
     PlotFigure {
@@ -135,7 +135,7 @@ fn legend(names: [&str; 2]) -> Vec<FigureMark> {
     for (side, name) in names.iter().enumerate() {
         let left = LEFT + side as f64 * 200.0;
         marks.extend(filled(side, [left, 6.0], 18.0));
-        let words = TextStyle(FigureFontStyle::Label, FigureColor::Foreground);
+        let words = TextStyle(FigureFontStyle::Label, FigureColorRole::Foreground);
         marks.push(text(
             [left + 26.0, 16.0],
             TextAnchor::Start,
@@ -149,14 +149,14 @@ fn legend(names: [&str; 2]) -> Vec<FigureMark> {
 /// Returns the shape of a bar: solid for the first ranker, hollow for the second.
 fn filled(side: usize, at: [f64; 2], width: f64) -> Vec<FigureMark> {
     let size = [width, BAR - 2.0];
-    let mut marks = vec![rect(at, size, 1.0, FigureColor::Axis)];
+    let mut marks = vec![rect(at, size, 1.0, FigureColorRole::Axis)];
     if side == 1 && width > 3.0 {
         let inner = [at[0] + 1.5, at[1] + 1.5];
         marks.push(rect(
             inner,
             [width - 3.0, size[1] - 3.0],
             0.0,
-            FigureColor::Background,
+            FigureColorRole::Background,
         ));
     }
     marks
@@ -176,12 +176,12 @@ fn bar(side: usize, y: f64, n: u64, rr: Option<EstimateWithInterval>) -> Vec<Fig
         from: [low, middle],
         to: [high, middle],
         width: 1.5,
-        stroke: FigureColor::Foreground,
+        stroke: FigureColorRole::Foreground,
         opacity: 1.0,
     });
     let said = format!(
         "{} ({})",
-        format::format_fraction(rr.value),
+        format::format_two_digit_fraction(rr.value),
         format::format_count(n)
     );
     marks.push(text(

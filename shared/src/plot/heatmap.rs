@@ -1,16 +1,16 @@
 //! The heat map of a study: rankers × axioms, with effectiveness to the right, and agreement with
 //! relevance and counts below.
 
-use super::heatmap_rows::{HeatmapCountRow, HeatmapRow, study_heatmap_rows};
+use super::heatmap_rows::{HeatmapCountQuantity, HeatmapRow, heatmap_ranker_and_count_rows};
 use super::{
-    FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle,
+    FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle,
     diverging_color_step_of_fraction, fit, rect, text,
 };
 use crate::report::format;
 use crate::report::markup::collapse_to_one_line;
 use crate::stats::EstimateWithInterval;
 use crate::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
-use crate::study::overview::{RankerAxiomCell, RankerOverviewRow, StudyOverview};
+use crate::study::overview::{RankerAxiomResult, RankerOverviewRow, StudyOverview};
 
 /// The margin around the figure.
 const MARGIN: f64 = 16.0;
@@ -31,11 +31,11 @@ const COUNT: f64 = 26.0;
 const LEGEND: f64 = 58.0;
 const LEAST: f64 = 640.0;
 /// The style of the names of rows and measures.
-const BASE: TextStyle = TextStyle(FigureFontStyle::Base, FigureColor::Foreground);
+const BASE: TextStyle = TextStyle(FigureFontStyle::Base, FigureColorRole::Foreground);
 
 /// Draws every cell with its number and a line from 0 to 1 with a tick at .5, the interval and a
 /// dot, which is hollow if the corrected test cannot distinguish it from chance.
-pub fn draw_study_heatmap(overview: &StudyOverview) -> PlotFigure {
+pub fn draw_study_heatmap_figure(overview: &StudyOverview) -> PlotFigure {
     let n_axioms = overview.columns.len() as f64;
     let right = measure_at(overview, overview.measures.len());
     let mut drawing = Drawing {
@@ -44,12 +44,14 @@ pub fn draw_study_heatmap(overview: &StudyOverview) -> PlotFigure {
         y: HEAD,
     };
     drawing.heads();
-    for row in study_heatmap_rows(overview) {
+    for row in heatmap_ranker_and_count_rows(overview) {
         match row {
             HeatmapRow::Group(name) => drawing.group(name),
             HeatmapRow::Ranker(at) => drawing.ranker(&overview.rows[at]),
             HeatmapRow::Relevance => drawing.relevance(),
-            HeatmapRow::Count(HeatmapCountRow::BothOrders | HeatmapCountRow::SampledShare) => {}
+            HeatmapRow::Count(
+                HeatmapCountQuantity::BothOrders | HeatmapCountQuantity::SampledShare,
+            ) => {}
             HeatmapRow::Count(count) => drawing.counts(count),
         }
     }
@@ -86,8 +88,8 @@ fn finding(overview: &StudyOverview) -> String {
         (Some((low, _, lowest)), Some((high, _, highest))) => format!(
             "{told}: from {} ({lowest}) to {} ({highest}); {} of {} cells not distinguishable \
              from chance",
-            format::format_fraction(*low),
-            format::format_fraction(*high),
+            format::format_two_digit_fraction(*low),
+            format::format_two_digit_fraction(*high),
             cells
                 .iter()
                 .filter(|it| it.1 >= FAMILY_WISE_ERROR_RATE)
@@ -116,14 +118,14 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn heads(&mut self) {
         for (n, column) in self.overview.columns.iter().enumerate() {
-            let about = column.probe.description();
+            let about = column.probe.probe_description();
             let x = column_at(n) + 2.0;
             // A longer name would overlap the next column.
             let name = fit(&column.probe.name(), 8);
             self.marks.push(text(
                 [x, 16.0],
                 TextAnchor::Start,
-                TextStyle(FigureFontStyle::Head, FigureColor::Foreground),
+                TextStyle(FigureFontStyle::Head, FigureColorRole::Foreground),
                 name,
             ));
             let lines = two_lines(about.short_title).into_iter().zip([32.0, 47.0]);
@@ -183,7 +185,7 @@ impl Drawing<'_> {
         self.y += CELL[1] + GAP;
     }
 
-    fn counts(&mut self, count: HeatmapCountRow) {
+    fn counts(&mut self, count: HeatmapCountQuantity) {
         let y = self.y + 17.0;
         self.marks.push(text(
             [0.0, y],
@@ -208,7 +210,7 @@ impl Drawing<'_> {
         for step in -5..=5_i8 {
             let at = [f64::from(step + 5) * 25.0, y];
             self.marks
-                .push(rect(at, [24.0, 10.0], 0.0, FigureColor::Step(step)));
+                .push(rect(at, [24.0, 10.0], 0.0, FigureColorRole::Step(step)));
         }
         for (x, anchor, words) in [
             (0.0, TextAnchor::Start, "0 never"),
@@ -231,18 +233,18 @@ impl Drawing<'_> {
             (
                 y + 5.0,
                 interval,
-                FigureColor::Foreground,
+                FigureColorRole::Foreground,
                 "95 % interval over queries".to_owned(),
             ),
             (
                 y + 23.0,
                 chance,
-                FigureColor::Background,
+                FigureColorRole::Background,
                 format!("not distinguishable from chance (Holm, {n_tests} tests)"),
             ),
         ] {
             self.marks
-                .extend(whisker([310.0, y], &it, FigureColor::Foreground, fill));
+                .extend(whisker([310.0, y], &it, FigureColorRole::Foreground, fill));
             self.marks
                 .push(text([372.0, y + 4.0], TextAnchor::Start, NOTE, words));
         }
@@ -266,20 +268,22 @@ impl Drawing<'_> {
 }
 
 /// Draws a cell, with its tooltip.
-fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&RankerAxiomCell>) -> FigureMark {
+fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&RankerAxiomResult>) -> FigureMark {
     let number = [x + CELL[0] / 2.0, y + 21.0];
     let Some(cell) = cell else {
         return text(
             number,
             TextAnchor::Middle,
-            TextStyle(FigureFontStyle::Cell, FigureColor::Missing),
+            TextStyle(FigureFontStyle::Cell, FigureColorRole::Missing),
             format::MISSING.to_owned(),
         );
     };
     let step = diverging_color_step_of_fraction(cell.micro_average.value);
-    let (ground, ink) = (FigureColor::Step(step), FigureColor::OnStep(step));
-    let shown =
-        format::format_fraction_for_interval(cell.micro_average.value, cell.micro_average.interval);
+    let (ground, ink) = (FigureColorRole::Step(step), FigureColorRole::OnStep(step));
+    let shown = format::format_fraction_to_interval_precision(
+        cell.micro_average.value,
+        cell.micro_average.interval,
+    );
     let mut marks = vec![
         rect([x, y], CELL, 2.0, ground),
         text(
@@ -304,7 +308,7 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&RankerAxiomCell>) -> Figure
 fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
     let number = [x, y + 21.0];
     let Some(value) = value else {
-        let ink = TextStyle(FigureFontStyle::Cell, FigureColor::Missing);
+        let ink = TextStyle(FigureFontStyle::Cell, FigureColorRole::Missing);
         return vec![text(
             number,
             TextAnchor::Start,
@@ -318,11 +322,16 @@ fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
         text(
             number,
             TextAnchor::Start,
-            TextStyle(FigureFontStyle::Cell, FigureColor::Foreground),
-            format::format_fraction(value),
+            TextStyle(FigureFontStyle::Cell, FigureColorRole::Foreground),
+            format::format_two_digit_fraction(value),
         ),
-        rect([x, y + 34.0], [length, 1.0], 0.0, FigureColor::Separator),
-        rect([x, y + 33.0], bar, 0.0, FigureColor::Secondary),
+        rect(
+            [x, y + 34.0],
+            [length, 1.0],
+            0.0,
+            FigureColorRole::Separator,
+        ),
+        rect([x, y + 33.0], bar, 0.0, FigureColorRole::Secondary),
     ]
 }
 
@@ -330,8 +339,8 @@ fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
 fn whisker(
     [x, y]: [f64; 2],
     estimate: &EstimateWithInterval,
-    ink: FigureColor,
-    fill: FigureColor,
+    ink: FigureColorRole,
+    fill: FigureColorRole,
 ) -> [FigureMark; 4] {
     const LENGTH: f64 = 52.0;
     let place = |value: f64| x + value.clamp(0.0, 1.0) * LENGTH;
@@ -356,7 +365,7 @@ fn whisker(
 }
 
 /// Describes a cell in a sentence.
-fn said(name: &str, cell: &RankerAxiomCell) -> String {
+fn said(name: &str, cell: &RankerAxiomResult) -> String {
     let mut said = format!(
         "{name}: {}, {} instances of {} queries, p {} after Holm",
         format::format_estimate(&cell.micro_average),

@@ -14,12 +14,12 @@ pub enum HeatmapRow {
     /// Agreement of the axioms with relevance judgments.
     Relevance,
     /// A count for each column.
-    Count(HeatmapCountRow),
+    Count(HeatmapCountQuantity),
 }
 
 /// The quantity in a row of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeatmapCountRow {
+pub enum HeatmapCountQuantity {
     /// Instances.
     Instances,
     /// Instances with a relevant document.
@@ -30,30 +30,32 @@ pub enum HeatmapCountRow {
     SampledShare,
 }
 
-impl HeatmapCountRow {
+impl HeatmapCountQuantity {
     /// Returns the name of the row.
     pub fn name(self) -> &'static str {
         match self {
-            HeatmapCountRow::Instances => "Instances",
-            HeatmapCountRow::WithRelevant => "with a relevant document",
-            HeatmapCountRow::BothOrders => "in both orders",
-            HeatmapCountRow::SampledShare => "share kept",
+            HeatmapCountQuantity::Instances => "Instances",
+            HeatmapCountQuantity::WithRelevant => "with a relevant document",
+            HeatmapCountQuantity::BothOrders => "in both orders",
+            HeatmapCountQuantity::SampledShare => "share kept",
         }
     }
 
     /// Returns the count of a column, as it is printed.
     pub fn format_column_count(self, column: &AxiomOverviewColumn) -> String {
         match self {
-            HeatmapCountRow::Instances => format::format_count(column.n_instances),
-            HeatmapCountRow::WithRelevant => format::format_count(column.n_with_relevant),
-            HeatmapCountRow::BothOrders => format::format_count(column.n_both_orders),
-            HeatmapCountRow::SampledShare => format::format_fraction(column.sampled_fraction),
+            HeatmapCountQuantity::Instances => format::format_count(column.n_instances),
+            HeatmapCountQuantity::WithRelevant => format::format_count(column.n_with_relevant),
+            HeatmapCountQuantity::BothOrders => format::format_count(column.n_both_orders),
+            HeatmapCountQuantity::SampledShare => {
+                format::format_two_digit_fraction(column.sampled_fraction)
+            }
         }
     }
 }
 
 /// Returns the rows of a study: rankers by kind, relevance where grades differ, counts.
-pub fn study_heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
+pub fn heatmap_ranker_and_count_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
     let mut rows = Vec::new();
     for kind in RankerKind::ALL {
         let rankers = overview.rows.iter().enumerate();
@@ -67,12 +69,18 @@ pub fn study_heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
         rows.extend([HeatmapRow::Group("Relevance grades"), HeatmapRow::Relevance]);
     }
     rows.push(HeatmapRow::Group(COUNTS));
-    rows.extend([HeatmapCountRow::Instances, HeatmapCountRow::WithRelevant].map(HeatmapRow::Count));
+    rows.extend(
+        [
+            HeatmapCountQuantity::Instances,
+            HeatmapCountQuantity::WithRelevant,
+        ]
+        .map(HeatmapRow::Count),
+    );
     if overview.columns.iter().any(|it| it.n_both_orders > 0) {
-        rows.push(HeatmapRow::Count(HeatmapCountRow::BothOrders));
+        rows.push(HeatmapRow::Count(HeatmapCountQuantity::BothOrders));
     }
     if overview.columns.iter().any(|it| it.sampled_fraction < 1.0) {
-        rows.push(HeatmapRow::Count(HeatmapCountRow::SampledShare));
+        rows.push(HeatmapRow::Count(HeatmapCountQuantity::SampledShare));
     }
     rows
 }

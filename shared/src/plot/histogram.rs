@@ -3,7 +3,7 @@
 //! behavioral test, with the band of ±ε around 0.
 
 use super::scale::LinearScale;
-use super::{FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, line, rect, text};
+use super::{FigureColorRole, FigureMark, NOTE, PlotFigure, TextAnchor, line, rect, text};
 use crate::report::format;
 use crate::study::instance_list::MarginHistogram;
 
@@ -92,7 +92,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
     };
     // A bin belongs to the side of its center, since its edge at 0 can have a rounding error.
     let is_below = |n: usize| edge(n) + width / 2.0 < 0.0;
-    let bar = |left: f64, right: f64, count: u64, fill: FigureColor| {
+    let bar = |left: f64, right: f64, count: u64, fill: FigureColorRole| {
         let height = y.pixel_position(count as f64);
         let size = [(right - left - 0.8).max(0.5), height];
         rect([left, FLOOR - height], size, 0.0, fill)
@@ -101,15 +101,20 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
     let band = [-sides.band, sides.band].map(|it| x.pixel_position(it).clamp(LEFT, right));
     if sides.band > 0.0 {
         let size = [band[1] - band[0], FLOOR - BAND_TOP];
-        marks.push(rect([band[0], BAND_TOP], size, 0.0, FigureColor::Step(0)));
+        marks.push(rect(
+            [band[0], BAND_TOP],
+            size,
+            0.0,
+            FigureColorRole::Step(0),
+        ));
     }
     // With a tolerance, since edges can have a rounding error.
     let is_neutral = |n: usize| edge(n).abs().max(edge(n + 1).abs()) <= sides.band * (1.0 + 1e-9);
     for (n, &count) in counts.iter().enumerate().filter(|it| *it.1 > 0) {
         let fill = match is_below(n) {
-            _ if is_neutral(n) => FigureColor::Missing,
-            true => FigureColor::Step(-4),
-            false => FigureColor::Step(4),
+            _ if is_neutral(n) => FigureColorRole::Missing,
+            true => FigureColorRole::Step(-4),
+            false => FigureColorRole::Step(4),
         };
         marks.push(bar(
             x.pixel_position(edge(n)),
@@ -119,19 +124,19 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         ));
     }
     if sides.band > 0.0 {
-        let edges = band.map(|it| line([it, BAND_TOP], [it, FLOOR], FigureColor::Secondary));
+        let edges = band.map(|it| line([it, BAND_TOP], [it, FLOOR], FigureColorRole::Secondary));
         marks.extend(edges);
     }
     marks.push(line(
         [LEFT, FLOOR + 0.5],
         [right, FLOOR + 0.5],
-        FigureColor::Axis,
+        FigureColorRole::Axis,
     ));
     let zero = x.pixel_position(0.0).clamp(LEFT, right);
     marks.push(line(
         [zero, 2.0],
         [zero, FLOOR + 6.0],
-        FigureColor::Foreground,
+        FigureColorRole::Foreground,
     ));
     // The label needs about 54 pixels left of the line.
     if zero - LEFT > 54.0 {
@@ -166,11 +171,11 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         ));
     }
     if *n_tied > 0 {
-        marks.push(bar(TIES[0], TIES[1], *n_tied, FigureColor::Missing));
+        marks.push(bar(TIES[0], TIES[1], *n_tied, FigureColorRole::Missing));
         marks.push(line(
             [TIES[0] - 6.0, FLOOR + 0.5],
             [TIES[1] + 6.0, FLOOR + 0.5],
-            FigureColor::Axis,
+            FigureColorRole::Axis,
         ));
         let at = [(TIES[0] + TIES[1]) / 2.0, SIZE[1] - 5.0];
         marks.push(text(at, TextAnchor::Middle, NOTE, sides.on.to_owned()));

@@ -3,12 +3,14 @@
 
 use super::scale::LinearScale;
 use super::{
-    FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit, line,
-    text,
+    FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
+    line, text,
 };
-use crate::late_interaction::{LateInteractionAnalysis, QueryTokenStatistics, QueryWordStatistics};
+use crate::late_interaction::{
+    LateInteractionRankerAnalysis, LateInteractionTokenStatistics, QueryWordStatistics,
+};
 use crate::report::{ReportTable, TableColumnKind, TableValue, format};
-use crate::stats::correlation::PearsonCorrelation;
+use crate::stats::correlation::CorrelationWithSampleSize;
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 300.0;
@@ -31,32 +33,32 @@ pub struct LabeledScatterPlot {
     /// The name and both coordinates of each point.
     pub points: Vec<(String, [f64; 2])>,
     /// The correlation of the coordinates.
-    pub correlation: Option<PearsonCorrelation>,
+    pub correlation: Option<CorrelationWithSampleSize>,
 }
 
 impl LabeledScatterPlot {
     /// Returns idf and importance of words.
-    pub fn importance_by_idf(found: &LateInteractionAnalysis) -> LabeledScatterPlot {
+    pub fn importance_by_idf(found: &LateInteractionRankerAnalysis) -> LabeledScatterPlot {
         let value = |it: &QueryWordStatistics| it.importance;
         LabeledScatterPlot::of_words(found, "importance (low = important)", value)
             .with(found.idf_importance_correlation)
     }
 
     /// Returns idf and ΔES of words.
-    pub fn delta_es_by_idf(found: &LateInteractionAnalysis) -> LabeledScatterPlot {
+    pub fn delta_es_by_idf(found: &LateInteractionRankerAnalysis) -> LabeledScatterPlot {
         LabeledScatterPlot::of_words(found, "ΔES", |it| it.delta_es)
             .with(found.idf_delta_es_correlation)
     }
 
     /// Returns idf and spectral ratio of tokens.
-    pub fn spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> LabeledScatterPlot {
+    pub fn spectral_ratio_by_idf(found: &LateInteractionRankerAnalysis) -> LabeledScatterPlot {
         LabeledScatterPlot::of_pieces(found, "spectral ratio", |it| it.spectral_ratio)
             .with(found.idf_spectral_correlation)
     }
 
     /// Returns the same for the encoder before fine-tuning; `None` without its values.
     pub fn pretrained_spectral_ratio_by_idf(
-        found: &LateInteractionAnalysis,
+        found: &LateInteractionRankerAnalysis,
     ) -> Option<LabeledScatterPlot> {
         let up = "spectral ratio before fine-tuning";
         let points = LabeledScatterPlot::of_pieces(found, up, |it| it.pretrained_spectral_ratio);
@@ -65,7 +67,7 @@ impl LabeledScatterPlot {
     }
 
     fn of_words(
-        found: &LateInteractionAnalysis,
+        found: &LateInteractionRankerAnalysis,
         up: &str,
         value: fn(&QueryWordStatistics) -> Option<f64>,
     ) -> LabeledScatterPlot {
@@ -75,9 +77,9 @@ impl LabeledScatterPlot {
     }
 
     fn of_pieces(
-        found: &LateInteractionAnalysis,
+        found: &LateInteractionRankerAnalysis,
         up: &str,
-        value: fn(&QueryTokenStatistics) -> Option<f64>,
+        value: fn(&LateInteractionTokenStatistics) -> Option<f64>,
     ) -> LabeledScatterPlot {
         let each = found.tokens.iter();
         let points = each.filter_map(|it| Some((it.token.clone(), [it.idf?, value(it)?])));
@@ -94,7 +96,7 @@ impl LabeledScatterPlot {
         }
     }
 
-    fn with(self, correlation: Option<PearsonCorrelation>) -> LabeledScatterPlot {
+    fn with(self, correlation: Option<CorrelationWithSampleSize>) -> LabeledScatterPlot {
         LabeledScatterPlot {
             correlation,
             ..self
@@ -148,8 +150,8 @@ impl LabeledScatterPlot {
             rows.map(|(name, [x, y])| vec![TableValue::Text(name.clone()), number(*x), number(*y)]);
         let title = format!("{} and {}, by {}", self.x_label, self.y_label, self.unit);
         let table = ReportTable::new(name, title)
-            .with_columns_of_kind(TableColumnKind::Text, [&self.unit])
-            .with_columns_of_kind(TableColumnKind::Number, [&self.x_label, &self.y_label]);
+            .with_more_columns_of_kind(TableColumnKind::Text, [&self.unit])
+            .with_more_columns_of_kind(TableColumnKind::Number, [&self.x_label, &self.y_label]);
         ReportTable {
             rows: rows.collect(),
             notes: vec![self.format_correlation()],
@@ -164,7 +166,7 @@ impl LabeledScatterPlot {
             |it| {
                 format!(
                     "r = {} {}, n = {}",
-                    format::format_signed(it.r.value),
+                    format::format_signed_fraction(it.r.value),
                     format::format_interval(it.r.interval),
                     format::format_count(it.n)
                 )
@@ -179,7 +181,11 @@ pub fn draw_labeled_scatter_plot(of: &LabeledScatterPlot, named: &[&str]) -> Plo
     let mut marks = Vec::new();
     let (ticks, digits) = y.ticks_and_decimals(5);
     for (tick, at) in ticks.into_iter().map(|it| (it, y.pixel_position(it))) {
-        marks.push(line([LEFT, at], [WIDTH - 10.0, at], FigureColor::Separator));
+        marks.push(line(
+            [LEFT, at],
+            [WIDTH - 10.0, at],
+            FigureColorRole::Separator,
+        ));
         let shown = format::format_score(tick, digits);
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
@@ -191,9 +197,9 @@ pub fn draw_labeled_scatter_plot(of: &LabeledScatterPlot, named: &[&str]) -> Plo
     marks.push(line(
         [LEFT, FLOOR],
         [WIDTH - 10.0, FLOOR],
-        FigureColor::Axis,
+        FigureColorRole::Axis,
     ));
-    marks.push(line([LEFT, TOP], [LEFT, FLOOR], FigureColor::Axis));
+    marks.push(line([LEFT, TOP], [LEFT, FLOOR], FigureColorRole::Axis));
     let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 4.0];
     marks.push(text(below, TextAnchor::Middle, NOTE, of.x_label.clone()));
     marks.push(text(
@@ -204,17 +210,17 @@ pub fn draw_labeled_scatter_plot(of: &LabeledScatterPlot, named: &[&str]) -> Plo
     ));
     let places = of.places();
     let each = of.points.iter().zip(&places);
-    let dot = |at: [f64; 2], fill: FigureColor| FigureMark::Dot {
+    let dot = |at: [f64; 2], fill: FigureColorRole| FigureMark::Dot {
         at,
         fill,
-        stroke: FigureColor::Background,
+        stroke: FigureColorRole::Background,
     };
     let (chosen, others): (Vec<_>, Vec<_>) =
         each.partition(|(it, _)| named.contains(&it.0.as_str()));
     for ((name, values), at) in others {
         marks.push(FigureMark::Group {
             title: title(of, name, *values),
-            marks: vec![dot(*at, FigureColor::Step(3))],
+            marks: vec![dot(*at, FigureColorRole::Step(3))],
         });
     }
     let mut taken: Vec<[f64; 2]> = Vec::new();
@@ -223,13 +229,13 @@ pub fn draw_labeled_scatter_plot(of: &LabeledScatterPlot, named: &[&str]) -> Plo
             true => (TextAnchor::End, at[0] - 8.0),
             false => (TextAnchor::Start, at[0] + 8.0),
         };
-        let font = TextStyle(FigureFontStyle::Head, FigureColor::Foreground);
+        let font = TextStyle(FigureFontStyle::Head, FigureColorRole::Foreground);
         let free = apart(&taken, [beside, at[1] + 4.0]);
         taken.push(free);
         marks.push(FigureMark::Group {
             title: title(of, name, *values),
             marks: vec![
-                dot(*at, FigureColor::Step(-4)),
+                dot(*at, FigureColorRole::Step(-4)),
                 text(free, anchor, font, fit(name, 18)),
             ],
         });

@@ -3,7 +3,8 @@
 
 use super::scale::LinearScale;
 use super::{
-    COLUMN, FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, queries, rect, text,
+    COLUMN, FigureColorRole, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, queries, rect,
+    text,
 };
 use crate::compare::query_list::ReciprocalRankChangeKind;
 use crate::compare::{MAX_DEPTH, RankerComparison};
@@ -36,12 +37,12 @@ pub fn draw_rr_change_by_query(found: &RankerComparison) -> PlotFigure {
     for value in [-1.0, -0.5, 0.0, 0.5, 1.0] {
         let y = ZERO - (ZERO - HIGHEST) * value;
         let stroke = if value == 0.0 {
-            FigureColor::Axis
+            FigureColorRole::Axis
         } else {
-            FigureColor::Separator
+            FigureColorRole::Separator
         };
         marks.push(line([LEFT, y], [RIGHT, y], stroke));
-        let said = format::format_signed(value);
+        let said = format::format_signed_fraction(value);
         marks.push(text([LEFT - 6.0, y + 4.0], TextAnchor::End, NOTE, said));
     }
     for (turn, count) in ReciprocalRankChangeKind::ALL.iter().zip(counts) {
@@ -133,13 +134,15 @@ fn kind(gain: f64) -> ReciprocalRankChangeKind {
     }
 }
 
-fn ink(turn: ReciprocalRankChangeKind) -> FigureColor {
+fn ink(turn: ReciprocalRankChangeKind) -> FigureColorRole {
     match turn {
         ReciprocalRankChangeKind::ZeroToOne | ReciprocalRankChangeKind::OneToZero => {
-            FigureColor::Foreground
+            FigureColorRole::Foreground
         }
-        ReciprocalRankChangeKind::Better | ReciprocalRankChangeKind::Worse => FigureColor::Missing,
-        ReciprocalRankChangeKind::Equal => FigureColor::Axis,
+        ReciprocalRankChangeKind::Better | ReciprocalRankChangeKind::Worse => {
+            FigureColorRole::Missing
+        }
+        ReciprocalRankChangeKind::Equal => FigureColorRole::Axis,
     }
 }
 
@@ -162,12 +165,12 @@ pub fn draw_mean_overlap_by_depth(found: &RankerComparison) -> PlotFigure {
         range: [FLOOR, CEILING],
     };
     let mut marks = vec![
-        line([LEFT, FLOOR], [RIGHT - 100.0, FLOOR], FigureColor::Axis),
-        line([LEFT, CEILING], [LEFT, FLOOR], FigureColor::Axis),
+        line([LEFT, FLOOR], [RIGHT - 100.0, FLOOR], FigureColorRole::Axis),
+        line([LEFT, CEILING], [LEFT, FLOOR], FigureColorRole::Axis),
         line(
             [x.pixel_position(0.0), y.pixel_position(0.0)],
             [x.pixel_position(deepest), y.pixel_position(deepest)],
-            FigureColor::Separator,
+            FigureColorRole::Separator,
         ),
     ];
     let beside = [
@@ -195,7 +198,7 @@ pub fn draw_mean_overlap_by_depth(found: &RankerComparison) -> PlotFigure {
             ]
         };
         let end = at(deepest);
-        marks.push(line(at(1.0), end, FigureColor::Secondary));
+        marks.push(line(at(1.0), end, FigureColorRole::Secondary));
         let sign = if it.intercept < 0.0 { "−" } else { "+" };
         let [slope, intercept] =
             [it.slope, it.intercept.abs()].map(|it| format::format_score(it, 2));
@@ -216,11 +219,15 @@ pub fn draw_mean_overlap_by_depth(found: &RankerComparison) -> PlotFigure {
                 queries(*n_apart)
             ),
             marks: vec![
-                line([place[0], low], [place[0], high], FigureColor::Foreground),
+                line(
+                    [place[0], low],
+                    [place[0], high],
+                    FigureColorRole::Foreground,
+                ),
                 FigureMark::Dot {
                     at: place,
-                    fill: FigureColor::Secondary,
-                    stroke: FigureColor::Background,
+                    fill: FigureColorRole::Secondary,
+                    stroke: FigureColorRole::Background,
                 },
             ],
         });

@@ -2,7 +2,7 @@
 //! to top.
 
 use super::scale::LinearScale;
-use super::{FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, text};
+use super::{FigureColorRole, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, text};
 use crate::report::format;
 use crate::study::figures::scatter::EffectivenessScatterPlot;
 
@@ -12,7 +12,7 @@ const LEFT: f64 = 52.0;
 const FLOOR: f64 = 292.0;
 
 /// Draws the rankers that have both values.
-pub fn draw_effectiveness_scatter(
+pub fn draw_effectiveness_axiom_scatter(
     names: &[String],
     scatter: &EffectivenessScatterPlot,
 ) -> PlotFigure {
@@ -37,8 +37,8 @@ pub fn draw_effectiveness_scatter(
         range: [FLOOR, 16.0],
     };
     let mut marks = vec![
-        line([LEFT, FLOOR], [WIDTH - 20.0, FLOOR], FigureColor::Axis),
-        line([LEFT, 16.0], [LEFT, FLOOR], FigureColor::Axis),
+        line([LEFT, FLOOR], [WIDTH - 20.0, FLOOR], FigureColorRole::Axis),
+        line([LEFT, 16.0], [LEFT, FLOOR], FigureColorRole::Axis),
     ];
     for (tick, at) in x
         .ticks_and_decimals(6)
@@ -46,7 +46,7 @@ pub fn draw_effectiveness_scatter(
         .into_iter()
         .map(|it| (it, x.pixel_position(it)))
     {
-        let shown = format::format_fraction(tick);
+        let shown = format::format_two_digit_fraction(tick);
         marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));
     }
     for (tick, at) in y
@@ -55,8 +55,12 @@ pub fn draw_effectiveness_scatter(
         .into_iter()
         .map(|it| (it, y.pixel_position(it)))
     {
-        marks.push(line([LEFT, at], [WIDTH - 20.0, at], FigureColor::Separator));
-        let shown = format::format_fraction(tick);
+        marks.push(line(
+            [LEFT, at],
+            [WIDTH - 20.0, at],
+            FigureColorRole::Separator,
+        ));
+        let shown = format::format_two_digit_fraction(tick);
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
     let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 6.0];
@@ -71,7 +75,7 @@ pub fn draw_effectiveness_scatter(
     for (name, point) in &points {
         let at = [x.pixel_position(point[0]), y.pixel_position(point[1])];
         let beside = [at[0] + 8.0, at[1] + 4.0];
-        let values = point.map(format::format_fraction);
+        let values = point.map(format::format_two_digit_fraction);
         marks.push(FigureMark::Group {
             title: format!(
                 "{name}: {} {}, mean fraction {}",
@@ -80,8 +84,8 @@ pub fn draw_effectiveness_scatter(
             marks: vec![
                 FigureMark::Dot {
                     at,
-                    fill: FigureColor::Step(4),
-                    stroke: FigureColor::Background,
+                    fill: FigureColorRole::Step(4),
+                    stroke: FigureColorRole::Background,
                 },
                 text(beside, TextAnchor::Start, NOTE, fit(name, 18)),
             ],
@@ -90,8 +94,11 @@ pub fn draw_effectiveness_scatter(
     let r = scatter.correlation.as_ref().map_or_else(
         || "too few rankers for a correlation".to_owned(),
         |it| {
-            let [low, high] = it.r.interval.map(format::format_signed);
-            format!("r = {} [{low}, {high}]", format::format_signed(it.r.value))
+            let [low, high] = it.r.interval.map(format::format_signed_fraction);
+            format!(
+                "r = {} [{low}, {high}]",
+                format::format_signed_fraction(it.r.value)
+            )
         },
     );
     PlotFigure {

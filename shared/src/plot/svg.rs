@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{FigureColor, FigureFontStyle, FigureMark, FigureTheme, PlotFigure, TextAnchor};
+use super::{FigureColorRole, FigureFontStyle, FigureMark, FigureTheme, PlotFigure, TextAnchor};
 use crate::report::markup::escape_markup;
 
 const SANS: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif";
@@ -30,7 +30,7 @@ fn write_figure(out: &mut String, figure: &PlotFigure, theme: FigureTheme) -> st
         "<title>{label}</title>\n<desc>{}</desc>",
         escape_markup(&figure.description)
     )?;
-    let paper = FigureColor::Background.hex(theme);
+    let paper = FigureColorRole::Background.hex(theme);
     writeln!(
         out,
         "<rect x=\"{corner}\" y=\"{corner}\" width=\"{width}\" height=\"{height}\" \

@@ -17,14 +17,14 @@ fn every_mark_is_drawn_and_no_text_is_markup() {
         at,
         anchor,
         font,
-        fill: FigureColor::Foreground,
+        fill: FigureColorRole::Foreground,
         text: text.to_owned(),
     };
     let rect = FigureMark::Rect {
         at,
         size: [8.125, 1.0 / 3.0],
         corner_radius: 2.0,
-        fill: FigureColor::Step(4),
+        fill: FigureColorRole::Step(4),
     };
     let figure = PlotFigure {
         width: 40.0,
@@ -41,13 +41,13 @@ fn every_mark_is_drawn_and_no_text_is_markup() {
                 from: at,
                 to: [-0.001, 2.5],
                 width: 1.0,
-                stroke: FigureColor::Separator,
+                stroke: FigureColorRole::Separator,
                 opacity: 0.4,
             },
             FigureMark::Dot {
                 at,
-                fill: FigureColor::Background,
-                stroke: FigureColor::Foreground,
+                fill: FigureColorRole::Background,
+                stroke: FigureColorRole::Foreground,
             },
             text(
                 TextAnchor::Middle,
@@ -80,8 +80,8 @@ fn every_mark_is_drawn_and_no_text_is_markup() {
 fn dark_is_the_same_figure_in_other_inks() {
     let marks = vec![FigureMark::Dot {
         at: [1.0, 2.0],
-        fill: FigureColor::Step(-5),
-        stroke: FigureColor::OnStep(-5),
+        fill: FigureColorRole::Step(-5),
+        stroke: FigureColorRole::OnStep(-5),
     }];
     let (label, detail) = (String::new(), String::new());
     let figure = PlotFigure {
@@ -149,7 +149,7 @@ fn words(marks: &[FigureMark]) -> String {
 
 #[test]
 fn the_heat_map_says_what_it_shows() {
-    let figure = draw_study_heatmap(&fixture::study_overview_fixture());
+    let figure = draw_study_heatmap_figure(&fixture::study_overview_fixture());
     let told = format!("{}\n{}", figure.alt_text, words(&figure.marks));
     expect![[r#"
         How often each ranker agrees with each axiom: from .52 (<script>|%& _mean on TFC1) to 1.00 (BM25 on LNC2); 1 of 3 cells not distinguishable from chance
@@ -199,7 +199,7 @@ fn the_heat_map_says_what_it_shows() {
 
 #[test]
 fn a_dot_is_hollow_where_chance_explains_it() {
-    let figure = draw_study_heatmap(&fixture::study_overview_fixture());
+    let figure = draw_study_heatmap_figure(&fixture::study_overview_fixture());
     let mut dots = Vec::new();
     for mark in &figure.marks {
         if let FigureMark::Group { marks, .. } = mark {
@@ -265,9 +265,9 @@ fn differences_within_delta_are_neutral() {
         FigureMark::Rect { fill, .. } => Some(*fill),
         _ => None,
     });
-    let fills: Vec<FigureColor> = fills.collect();
-    let [negative, band, positive] = [-4, 0, 4].map(FigureColor::Step);
-    let grey = FigureColor::Missing;
+    let fills: Vec<FigureColorRole> = fills.collect();
+    let [negative, band, positive] = [-4, 0, 4].map(FigureColorRole::Step);
+    let grey = FigureColorRole::Missing;
     assert_eq!(fills, [band, negative, grey, grey, positive, grey]);
     assert_eq!(
         figure.alt_text,
@@ -372,11 +372,11 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
     assert_eq!(changes.len(), 5);
     assert_eq!(changes[2], "equal: 1 query");
     let many = crate::compare::RankerComparison {
-        rr_changes: crate::compare::paired_means::ReciprocalRankChanges {
+        rr_changes: crate::compare::paired_means::ReciprocalRankDifferenceSummary {
             n_zero_to_one: 9_000,
             n_better: 9_000,
             differences: vec![1.0; 9_000],
-            ..crate::compare::paired_means::ReciprocalRankChanges::default()
+            ..crate::compare::paired_means::ReciprocalRankDifferenceSummary::default()
         },
         ..found
     };

@@ -1,8 +1,8 @@
 //! A small heat map of a study, for its card.
 
 use super::{
-    FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, diverging_color_step_of_fraction, fit,
-    rect, text,
+    FigureColorRole, FigureMark, NOTE, PlotFigure, TextAnchor, diverging_color_step_of_fraction,
+    fit, rect, text,
 };
 use crate::report::format;
 use crate::study::overview::StudySummary;
@@ -37,9 +37,12 @@ pub fn draw_heatmap_thumbnail(card: &StudySummary) -> PlotFigure {
         for (n, (name, fraction)) in names.iter().zip(fractions).enumerate() {
             let Some(fraction) = *fraction else { continue };
             let at = [NAMES + n as f64 * column, HEAD + row as f64 * ROW];
-            let fill = FigureColor::Step(diverging_color_step_of_fraction(fraction));
+            let fill = FigureColorRole::Step(diverging_color_step_of_fraction(fraction));
             let size = [column - 1.0, ROW - 1.0];
-            let title = format!("{ranker} on {name}: {}", format::format_fraction(fraction));
+            let title = format!(
+                "{ranker} on {name}: {}",
+                format::format_two_digit_fraction(fraction)
+            );
             let cell = rect(at, size, 0.0, fill);
             marks.push(FigureMark::Group {
                 title,
@@ -73,8 +76,8 @@ fn finding(card: &StudySummary) -> String {
     ) {
         (Some(low), Some(high)) => format!(
             "{told}: fractions satisfied from {} to {}",
-            format::format_fraction(low),
-            format::format_fraction(high)
+            format::format_two_digit_fraction(low),
+            format::format_two_digit_fraction(high)
         ),
         _ => told,
     }

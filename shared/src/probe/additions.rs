@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::manipulation::{Manipulation, ManipulationInput, ManipulationWordLists};
 use super::mining::draw_random_indices;
-use super::transfer::{TransferPairCounts, TransferPairSet};
-use super::{AxiomVariant, MiningLimits, Probe};
+use super::transfer::{TransferPairSet, UsedAndSkippedPairCounts};
+use super::{AxiomVariant, MiningThresholds, Probe};
 use crate::collection::{Collection, Document, Query};
 use crate::index::{DocNo, Index};
-use crate::text::linguistics::{LinguisticAnalysis, analyze_linguistically};
+use crate::text::linguistics::{LinguisticAnalysis, tag_words_and_noun_phrases};
 
 /// The numbers of documents and queries that were added to the collection of a study; they are the
 /// last.
@@ -63,7 +63,7 @@ pub struct DerivedDocumentBuilder<'a> {
     /// The word lists of manipulations.
     pub lookup_tables: &'a ManipulationWordLists,
     /// The limits of the study.
-    pub limits: &'a MiningLimits,
+    pub limits: &'a MiningThresholds,
 }
 
 impl DerivedDocumentBuilder<'_> {
@@ -80,7 +80,7 @@ impl DerivedDocumentBuilder<'_> {
     fn read(&self, doc: DocNo) -> &(String, LinguisticAnalysis) {
         self.documents.0[doc as usize].get_or_init(|| {
             let body = self.collection.docs[doc as usize].text_with_title();
-            let analysis = analyze_linguistically(&body);
+            let analysis = tag_words_and_noun_phrases(&body);
             (body, analysis)
         })
     }
@@ -156,7 +156,7 @@ pub struct AddedSamplesByQuery {
     /// The numbers of added documents and queries.
     pub addition_counts: AddedDocAndQueryCounts,
     /// The numbers of used and skipped pairs of each transfer set.
-    pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
+    pub transfer_pair_counts: Vec<(Probe, UsedAndSkippedPairCounts)>,
 }
 
 impl AddedSamplesByQuery {
@@ -230,7 +230,7 @@ impl AddedSamplesByQuery {
             let Some(set) = sets.iter().find(|it| it.transfer == of) else {
                 continue;
             };
-            let (samples, kept) = set.samples_with_queries_and_counts(seed);
+            let (samples, kept) = set.query_samples_and_skip_counts(seed);
             beside.transfer_pair_counts.push((probe, kept));
             for (pair, query) in samples {
                 let id = format!("{}#{}", probe.slug(), pair.id);

@@ -17,15 +17,15 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::features::{
-    DocumentFeatures, QueryInstances, QueryPoolFeatures, RequiredDocumentFeatures,
+    AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures, RequiredDocumentFeatures,
 };
 use super::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits, Probe,
-    ProbeDescription, ScoreClaimKind,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
+    Probe, ProbeDescription, ScoreClaimKind,
 };
-use crate::error::{Error, InvalidField};
+use crate::error::{Error, ErrorFieldName};
 
-pub use formula::AxiomFormula;
+pub use formula::AxiomCombinationFormula;
 pub use ir_axioms::IrAxiomsAxiom;
 
 /// A rule that a good ranker should follow. Serialized as its slug.
@@ -53,7 +53,7 @@ pub enum Axiom {
     /// Another axiom of the package `ir_axioms`.
     IrAxioms(IrAxiomsAxiom),
     /// A formula of several axioms, which is an axiom itself.
-    Formula(AxiomFormula),
+    Formula(AxiomCombinationFormula),
 }
 
 impl TryFrom<Probe> for Axiom {
@@ -62,7 +62,7 @@ impl TryFrom<Probe> for Axiom {
 
     fn try_from(probe: Probe) -> Result<Axiom, Error> {
         let refused = || {
-            let field = InvalidField::with_display_name("axiom", probe.slug());
+            let field = ErrorFieldName::with_display_name("axiom", probe.slug());
             Error::unsupported_value(field, "is a behavioral test, but an axiom was expected")
         };
         probe.as_axiom().ok_or_else(refused)
@@ -117,12 +117,12 @@ impl Axiom {
     pub fn name(self) -> Cow<'static, str> {
         match self {
             Axiom::Formula(it) => Cow::Owned(it.to_string()),
-            other => Cow::Borrowed(other.description().name),
+            other => Cow::Borrowed(other.probe_description().name),
         }
     }
 
     /// Returns the name and the explanations of the axiom.
-    pub fn description(self) -> &'static ProbeDescription {
+    pub fn probe_description(self) -> &'static ProbeDescription {
         match self {
             Axiom::Tfc1 => &tfc1::DESCRIPTION,
             Axiom::Tfc2 => &tfc2::ABOUT,
@@ -133,7 +133,7 @@ impl Axiom {
             Axiom::Stmc1 => &stmc1::ABOUT,
             Axiom::Stmc2 => &stmc2::ABOUT,
             Axiom::Stmc3 => &stmc3::ABOUT,
-            Axiom::IrAxioms(it) => it.description(),
+            Axiom::IrAxioms(it) => it.probe_description(),
             Axiom::Formula(_) => &COMBINED,
         }
     }
@@ -141,15 +141,15 @@ impl Axiom {
     /// Returns the kind of claim that every instance of the axiom makes in a variant.
     pub fn claim_kind(self, mode: AxiomVariant) -> ScoreClaimKind {
         match self {
-            Axiom::Tfc1 => tfc1::claim_kind(mode),
-            Axiom::Tfc2 => tfc2::claim_kind(),
-            Axiom::Mtdc => mtdc::claim_kind(mode),
-            Axiom::Lnc1 => lnc1::claim_kind(),
-            Axiom::Lnc2 => lnc2::claim_kind(mode),
-            Axiom::Tp => tp::claim_kind(),
-            Axiom::Stmc1 => stmc1::claim_kind(),
-            Axiom::Stmc2 => stmc2::claim_kind(),
-            Axiom::Stmc3 => stmc3::claim_kind(mode),
+            Axiom::Tfc1 => tfc1::tfc1_claim_kind(mode),
+            Axiom::Tfc2 => tfc2::tfc2_claim_kind(),
+            Axiom::Mtdc => mtdc::mtdc_claim_kind(mode),
+            Axiom::Lnc1 => lnc1::lnc1_claim_kind(),
+            Axiom::Lnc2 => lnc2::lnc2_claim_kind(mode),
+            Axiom::Tp => tp::tp_claim_kind(),
+            Axiom::Stmc1 => stmc1::stmc1_claim_kind(),
+            Axiom::Stmc2 => stmc2::stmc2_claim_kind(),
+            Axiom::Stmc3 => stmc3::stmc3_claim_kind(mode),
             Axiom::IrAxioms(_) | Axiom::Formula(_) => ScoreClaimKind::Higher,
         }
     }
@@ -159,18 +159,18 @@ impl Axiom {
         self,
         mode: AxiomVariant,
         case: &QueryPoolFeatures<'_>,
-    ) -> QueryInstances {
-        let mut found = QueryInstances::default();
+    ) -> AxiomInstancesForQuery {
+        let mut found = AxiomInstancesForQuery::default();
         match self {
-            Axiom::Tfc1 => tfc1::find_axiom_instances(mode, case, &mut found),
-            Axiom::Tfc2 => tfc2::find_axiom_instances(case, &mut found),
-            Axiom::Mtdc => mtdc::find_axiom_instances(mode, case, &mut found),
-            Axiom::Lnc1 => lnc1::find_axiom_instances(mode, case, &mut found),
-            Axiom::Lnc2 => lnc2::find_axiom_instances(mode, case, &mut found),
-            Axiom::Tp => tp::find_axiom_instances(mode, case, &mut found),
-            Axiom::Stmc1 => stmc1::find_axiom_instances(mode, case, &mut found),
-            Axiom::Stmc2 => stmc2::find_axiom_instances(mode, case, &mut found),
-            Axiom::Stmc3 => stmc3::find_axiom_instances(mode, case, &mut found),
+            Axiom::Tfc1 => tfc1::find_tfc1_instances(mode, case, &mut found),
+            Axiom::Tfc2 => tfc2::find_tfc2_instances(case, &mut found),
+            Axiom::Mtdc => mtdc::find_mtdc_instances(mode, case, &mut found),
+            Axiom::Lnc1 => lnc1::find_lnc1_instances(mode, case, &mut found),
+            Axiom::Lnc2 => lnc2::find_lnc2_instances(mode, case, &mut found),
+            Axiom::Tp => tp::find_tp_instances(mode, case, &mut found),
+            Axiom::Stmc1 => stmc1::find_stmc1_instances(mode, case, &mut found),
+            Axiom::Stmc2 => stmc2::find_stmc2_instances(mode, case, &mut found),
+            Axiom::Stmc3 => stmc3::find_stmc3_instances(mode, case, &mut found),
             Axiom::IrAxioms(it) => it.find_instances_in_pool(mode, case, &mut found),
             Axiom::Formula(it) => {
                 it.for_each_preferred_pair(mode, case, |a, b| found.push_pair(a, b))
@@ -209,22 +209,22 @@ impl Axiom {
     ) -> Vec<MeasuredPrecondition> {
         let (limits, texts) = (case.limits, case.pool);
         match self {
-            Axiom::Tfc1 => tfc1::measure_preconditions(mode, limits, texts),
-            Axiom::Tfc2 => tfc2::measure_preconditions(limits, texts),
-            Axiom::Mtdc => mtdc::measure_preconditions(mode, limits, case.query, texts),
-            Axiom::Lnc1 => lnc1::measure_preconditions(mode, texts),
-            Axiom::Lnc2 => lnc2::measure_preconditions(mode, limits, texts),
-            Axiom::Tp => tp::measure_preconditions(mode, texts),
-            Axiom::Stmc1 => stmc1::measure_preconditions(mode, texts),
-            Axiom::Stmc2 => stmc2::measure_preconditions(mode, limits, texts),
-            Axiom::Stmc3 => stmc3::measure_preconditions(mode, limits, texts),
+            Axiom::Tfc1 => tfc1::measure_tfc1_preconditions(mode, limits, texts),
+            Axiom::Tfc2 => tfc2::measure_tfc2_preconditions(limits, texts),
+            Axiom::Mtdc => mtdc::measure_mtdc_preconditions(mode, limits, case.query, texts),
+            Axiom::Lnc1 => lnc1::measure_lnc1_preconditions(mode, texts),
+            Axiom::Lnc2 => lnc2::measure_lnc2_preconditions(mode, limits, texts),
+            Axiom::Tp => tp::measure_tp_preconditions(mode, texts),
+            Axiom::Stmc1 => stmc1::measure_stmc1_preconditions(mode, texts),
+            Axiom::Stmc2 => stmc2::measure_stmc2_preconditions(mode, limits, texts),
+            Axiom::Stmc3 => stmc3::measure_stmc3_preconditions(mode, limits, texts),
             Axiom::IrAxioms(it) => it.measure_preconditions(mode, case),
-            Axiom::Formula(it) => it.measure_preconditions(mode, case),
+            Axiom::Formula(it) => it.measure_axiom_preferences(mode, case),
         }
     }
 
     /// Returns the features of documents that mining needs.
-    pub(super) fn required_features(self, mode: AxiomVariant) -> RequiredDocumentFeatures {
+    pub(super) fn required_document_features(self, mode: AxiomVariant) -> RequiredDocumentFeatures {
         match self {
             Axiom::Lnc1 => RequiredDocumentFeatures {
                 other_terms: lnc1::needs_non_query_term_counts(mode),
@@ -234,11 +234,11 @@ impl Axiom {
                 RequiredDocumentFeatures::default()
             }
             Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => RequiredDocumentFeatures::default(),
-            Axiom::IrAxioms(it) => it.required_features(),
+            Axiom::IrAxioms(it) => it.required_document_features(),
             Axiom::Formula(it) => RequiredDocumentFeatures::union(
                 it.distinct_axioms()
                     .iter()
-                    .map(|it| it.required_features(mode)),
+                    .map(|it| it.required_document_features(mode)),
             ),
         }
     }
@@ -271,14 +271,14 @@ const COMBINED: ProbeDescription = ProbeDescription {
 
 /// Measures the difference in length: | |document a| − |document b| | ≤ δ.
 fn length_gap(
-    limits: &MiningLimits,
+    limits: &MiningThresholds,
     texts: &[DocumentFeatures],
     a: u8,
     b: u8,
 ) -> MeasuredPrecondition {
     let len = |text: u8| texts[text as usize - 1].n_terms;
     MeasuredPrecondition {
-        quantity: MeasuredQuantity::LengthGap { a, b },
+        quantity: PreconditionQuantity::LengthGap { a, b },
         value: Some(f64::from(len(a).abs_diff(len(b)))),
         relation: BoundRelation::AtMost,
         bound: limits.length_tolerance_terms.map(f64::from),
@@ -288,7 +288,7 @@ fn length_gap(
 /// Measures whether a document has enough occurrences of query terms: Σ(document) ≥ least.
 fn occurrences(texts: &[DocumentFeatures], text: u8, least: u32) -> MeasuredPrecondition {
     MeasuredPrecondition {
-        quantity: MeasuredQuantity::QueryTermOccurrences { text },
+        quantity: PreconditionQuantity::QueryTermOccurrences { text },
         value: Some(f64::from(texts[text as usize - 1].n_occurrences)),
         relation: BoundRelation::AtLeast,
         bound: Some(f64::from(least)),
@@ -304,7 +304,7 @@ fn occurrence_lead(
 ) -> MeasuredPrecondition {
     let total = |text: u8| f64::from(texts[text as usize - 1].n_occurrences);
     MeasuredPrecondition {
-        quantity: MeasuredQuantity::QueryTermOccurrenceLead { a, b },
+        quantity: PreconditionQuantity::QueryTermOccurrenceLead { a, b },
         value: Some(total(b) - total(a)),
         relation,
         bound: Some(0.0),
@@ -316,7 +316,7 @@ fn similarity_lead(texts: &[DocumentFeatures], near: u8, far: u8) -> MeasuredPre
     let similarity = |text: u8| texts[text as usize - 1].non_query_word_query_similarity();
     let lead = similarity(near).zip(similarity(far));
     MeasuredPrecondition {
-        quantity: MeasuredQuantity::SimilarityLead { near, far },
+        quantity: PreconditionQuantity::SimilarityLead { near, far },
         value: lead.map(|(near, far)| near - far),
         relation: BoundRelation::MoreThan,
         bound: Some(0.0),

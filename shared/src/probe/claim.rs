@@ -46,7 +46,7 @@ pub enum ScoreClaim<T> {
 impl<T: Copy> ScoreClaim<T> {
     /// Returns the documents, the preferred one first; for [`ScoreClaim::DiminishingGain`] fewest
     /// first.
-    pub fn docs(self) -> Vec<T> {
+    pub fn docs_in_claim_order(self) -> Vec<T> {
         match self {
             ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
                 vec![winner, loser]
@@ -58,14 +58,14 @@ impl<T: Copy> ScoreClaim<T> {
 
     /// Calls `take` with each document, in order.
     pub fn for_each_doc(self, mut take: impl FnMut(T)) {
-        self.any_doc_matches(|text| {
+        self.has_doc_where(|text| {
             take(text);
             false
         });
     }
 
     /// Whether `wanted` holds for one of the documents, checked in order.
-    pub fn any_doc_matches(self, mut wanted: impl FnMut(T) -> bool) -> bool {
+    pub fn has_doc_where(self, mut wanted: impl FnMut(T) -> bool) -> bool {
         match self {
             ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
                 wanted(winner) || wanted(loser)
@@ -88,7 +88,7 @@ impl<T: Copy> ScoreClaim<T> {
     }
 
     /// Returns the same claim about the values of `score`, or `None` if a document has no value.
-    pub fn map_docs_to_scores<S>(
+    pub fn replace_docs_with_scores<S>(
         self,
         mut score: impl FnMut(T) -> Option<S>,
     ) -> Option<ScoreClaim<S>> {
@@ -161,12 +161,12 @@ impl ScoreClaimKind {
     }
 
     /// Returns whether a tie agrees with the claim.
-    pub fn tie_agreement(self) -> TieAgreement {
+    pub fn tie_agreement_with_claim(self) -> TieAgreementWithClaim {
         match self {
-            ScoreClaimKind::NotLower => TieAgreement::Agrees,
+            ScoreClaimKind::NotLower => TieAgreementWithClaim::Agrees,
             ScoreClaimKind::Higher
             | ScoreClaimKind::Different
-            | ScoreClaimKind::DiminishingGain => TieAgreement::Disagrees,
+            | ScoreClaimKind::DiminishingGain => TieAgreementWithClaim::Disagrees,
         }
     }
 
@@ -185,7 +185,7 @@ impl ScoreClaimKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum TieAgreement {
+pub enum TieAgreementWithClaim {
     /// The claim is `>=`, so that a tie agrees with it.
     Agrees,
     /// The claim is `>`, so that a tie does not agree with it.

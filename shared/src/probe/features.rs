@@ -1,10 +1,10 @@
 //! Features of a document that probes need: its length and its query terms.
 
-use crate::index::term_statistics::QueryTerms;
-use crate::index::{CollectionTotals, DocNo, Index};
+use crate::index::term_statistics::DistinctQueryTerms;
+use crate::index::{DocNo, DocumentAndTermTotals, Index};
 use crate::text::vocabulary::TermNo;
 use crate::word_vectors::{
-    BagOfWordVectors, IndexedWordVectors, QueryWordSimilarities, WordVectorNo,
+    BagOfWordsEmbedding, IndexedWordVectors, QueryWordSimilarities, WordVectorNo,
 };
 
 /// The features of a document for one query.
@@ -27,27 +27,30 @@ pub struct DocumentFeatures {
     /// [`DocumentFeatures::record_query_term_positions`] fills it.
     pub positions: Vec<Vec<u32>>,
     /// The features from word vectors, if there are any.
-    pub semantics: Option<WordVectorFeatures>,
+    pub semantics: Option<NonQueryWordVectorFeatures>,
     /// The grade for the query, if it has a judgment; axioms ignore it.
     pub grade: Option<i32>,
 }
 
 /// The word vectors of the document's words that are not in the query, d − Q.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct WordVectorFeatures {
+pub struct NonQueryWordVectorFeatures {
     /// The words of the document that are not in the query, d − Q.
-    pub other_words: BagOfWordVectors,
+    pub other_words: BagOfWordsEmbedding,
     /// cos(d − Q, Q); `None` if one of them has no word with a vector.
     pub query_similarity: Option<f64>,
     /// The similarities of single words to those of the query, if requested.
     pub word_similarities: Option<QueryWordSimilarities>,
 }
 
-impl WordVectorFeatures {
+impl NonQueryWordVectorFeatures {
     /// Computes the features of a document for a query.
-    pub fn new(rest: BagOfWordVectors, query: &BagOfWordVectors) -> WordVectorFeatures {
+    pub fn from_document_and_query_bags(
+        rest: BagOfWordsEmbedding,
+        query: &BagOfWordsEmbedding,
+    ) -> NonQueryWordVectorFeatures {
         let to_query = rest.similarity(query);
-        WordVectorFeatures {
+        NonQueryWordVectorFeatures {
             other_words: rest,
             query_similarity: to_query,
             word_similarities: None,
@@ -57,7 +60,7 @@ impl WordVectorFeatures {
 
 impl DocumentFeatures {
     /// Counts the terms of a document, given in order.
-    pub fn from_terms(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
+    pub fn from_terms(terms: &[TermNo], query: &DistinctQueryTerms) -> DocumentFeatures {
         let mut counted = DocumentFeatures {
             n_terms: terms.len() as u32,
             term_counts: vec![0; query.len()],
@@ -90,7 +93,7 @@ impl DocumentFeatures {
     }
 
     /// Records the positions of the query terms among the terms of the document.
-    pub fn record_query_term_positions(&mut self, terms: &[TermNo], query: &QueryTerms) {
+    pub fn record_query_term_positions(&mut self, terms: &[TermNo], query: &DistinctQueryTerms) {
         self.positions = vec![Vec::new(); query.len()];
         for (position, &term) in terms.iter().enumerate() {
             if let Some(place) = query.iter().position(|it| it.term_no == Some(term)) {
@@ -117,7 +120,7 @@ impl DocumentFeatures {
     }
 
     /// Returns the similarity of the other words of both documents: cos(d − Q, d' − Q).
-    pub fn non_query_word_similarity_to(&self, other: &DocumentFeatures) -> Option<f64> {
+    pub fn similarity_between_non_query_words(&self, other: &DocumentFeatures) -> Option<f64> {
         let (mine, theirs) = (self.semantics.as_ref()?, other.semantics.as_ref()?);
         mine.other_words.similarity(&theirs.other_words)
     }
@@ -130,7 +133,7 @@ impl DocumentFeatures {
 
     /// Returns how many times `once` has to be repeated to have this document's length and counts;
     /// `None` if there is no such number. Needs [`DocumentFeatures::other_terms`] of both.
-    pub fn repetition_factor(&self, once: &DocumentFeatures) -> Option<u32> {
+    pub fn count_repetitions_of(&self, once: &DocumentFeatures) -> Option<u32> {
         let times = self.n_terms.checked_div(once.n_terms)?;
         let same = self.n_terms == once.n_terms * times
             && self
@@ -150,7 +153,7 @@ impl DocumentFeatures {
     /// Counts like [`DocumentFeatures::from_terms`], including the terms outside of the query.
     pub fn from_terms_including_non_query(
         terms: &[TermNo],
-        query: &QueryTerms,
+        query: &DistinctQueryTerms,
     ) -> DocumentFeatures {
         let mut counted = DocumentFeatures::from_terms(terms, query);
         let outside = |term: &TermNo| query.iter().all(|it| it.term_no != Some(*term));
@@ -164,8 +167,8 @@ impl DocumentFeatures {
 
     /// Counts the terms outside of the query that occur in `more` exactly once more than in this
     /// document.
-    pub fn count_terms_once_more_in(&self, more: &DocumentFeatures) -> OnceMoreNonQueryTermCounts {
-        let mut found = OnceMoreNonQueryTermCounts::default();
+    pub fn count_terms_once_more_in(&self, more: &DocumentFeatures) -> OneMoreOccurrenceTermCounts {
+        let mut found = OneMoreOccurrenceTermCounts::default();
         let mut mine = self.other_terms.iter().peekable();
         for &(term, count) in &more.other_terms {
             while mine.next_if(|it| it.0 < term).is_some() {}
@@ -186,7 +189,7 @@ pub(crate) struct RequiredDocumentFeatures {
     pub(crate) other_terms: bool,
     /// Whether [`DocumentFeatures::positions`] is needed.
     pub(crate) positions: bool,
-    /// Whether [`WordVectorFeatures::word_similarities`] is needed, if there are word vectors.
+    /// Whether [`NonQueryWordVectorFeatures::word_similarities`] is needed, if there are word vectors.
     pub(crate) word_similarities: bool,
 }
 
@@ -215,12 +218,12 @@ impl RequiredDocumentFeatures {
 /// Extracts the features of documents of an index for one query.
 pub(crate) struct DocumentFeatureExtractor<'a> {
     index: &'a Index,
-    terms: &'a QueryTerms,
+    terms: &'a DistinctQueryTerms,
     needs: RequiredDocumentFeatures,
     /// The word vectors, with the vectors of the query together and one by one.
     known: Option<(
         &'a IndexedWordVectors<'a>,
-        BagOfWordVectors,
+        BagOfWordsEmbedding,
         Vec<Option<WordVectorNo>>,
     )>,
 }
@@ -228,18 +231,18 @@ pub(crate) struct DocumentFeatureExtractor<'a> {
 impl<'a> DocumentFeatureExtractor<'a> {
     /// Creates an extractor; `terms` are those of `query`, and `known` are word vectors for the
     /// index.
-    pub(crate) fn new(
+    pub(crate) fn for_query(
         index: &'a Index,
         known: Option<&'a IndexedWordVectors<'a>>,
         query: &str,
-        terms: &'a QueryTerms,
+        terms: &'a DistinctQueryTerms,
         needs: RequiredDocumentFeatures,
     ) -> DocumentFeatureExtractor<'a> {
         let known = known.map(|it| {
             (
                 it,
-                it.bag_of_query_words(query),
-                it.query_term_rows(query, terms),
+                it.bag_of_query_word_vectors(query),
+                it.query_term_vector_rows(query, terms),
             )
         });
         DocumentFeatureExtractor {
@@ -262,11 +265,13 @@ impl<'a> DocumentFeatureExtractor<'a> {
             counted.record_query_term_positions(body, self.terms);
         }
         counted.semantics = self.known.as_ref().map(|(known, query, words)| {
-            let mut meaning =
-                WordVectorFeatures::new(known.bag_of_non_query_words(doc, self.terms), query);
+            let mut meaning = NonQueryWordVectorFeatures::from_document_and_query_bags(
+                known.bag_of_non_query_word_vectors(doc, self.terms),
+                query,
+            );
             if self.needs.word_similarities {
                 meaning.word_similarities =
-                    Some(known.document_word_similarities(doc, self.terms, words));
+                    Some(known.mean_and_nearest_query_similarity(doc, self.terms, words));
             }
             meaning
         });
@@ -275,10 +280,10 @@ impl<'a> DocumentFeatureExtractor<'a> {
 
     /// Returns the similarity of each query term to each other one, in the layout of
     /// [`QueryPoolFeatures::term_similarities`].
-    pub(crate) fn query_term_similarities(&self) -> Vec<f64> {
+    pub(crate) fn pairwise_query_term_similarities(&self) -> Vec<f64> {
         let known = self.known.as_ref();
         known.map_or(Vec::new(), |(known, _, words)| {
-            known.query_term_similarities(words)
+            known.pairwise_query_term_similarities(words)
         })
     }
 }
@@ -286,7 +291,7 @@ impl<'a> DocumentFeatureExtractor<'a> {
 /// The number of terms outside of the query that occur in a document exactly once more than in
 /// another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OnceMoreNonQueryTermCounts {
+pub struct OneMoreOccurrenceTermCounts {
     /// The number of all such terms.
     pub n_terms: u32,
     /// The number of those that occur in the other document.
@@ -297,13 +302,13 @@ pub struct OnceMoreNonQueryTermCounts {
 #[derive(Debug, Clone, Copy)]
 pub struct QueryPoolFeatures<'a> {
     /// The distinct query terms with their statistics.
-    pub query: &'a QueryTerms,
+    pub query: &'a DistinctQueryTerms,
     /// The documents, in the order of the pool.
     pub pool: &'a [DocumentFeatures],
     /// The limits that preconditions are compared with.
-    pub limits: &'a super::MiningLimits,
+    pub limits: &'a super::MiningThresholds,
     /// The totals of the whole collection.
-    pub totals: CollectionTotals,
+    pub totals: DocumentAndTermTotals,
     /// The similarity of each query term to each other one, row by row; empty without word vectors.
     pub term_similarities: &'a [f64],
 }
@@ -311,10 +316,10 @@ pub struct QueryPoolFeatures<'a> {
 impl<'a> QueryPoolFeatures<'a> {
     /// Creates a context of some documents of a query, without word vectors.
     pub fn without_word_vectors(
-        query: &'a QueryTerms,
+        query: &'a DistinctQueryTerms,
         pool: &'a [DocumentFeatures],
-        limits: &'a super::MiningLimits,
-        totals: CollectionTotals,
+        limits: &'a super::MiningThresholds,
+        totals: DocumentAndTermTotals,
     ) -> QueryPoolFeatures<'a> {
         QueryPoolFeatures {
             query,
@@ -377,14 +382,14 @@ impl<'a> QueryPoolFeatures<'a> {
 
 /// The instances of one axiom for one query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct QueryInstances {
+pub struct AxiomInstancesForQuery {
     /// Indexes in the pool, in the order of the claim; indexes past its end are derived documents.
     pub positions: Vec<u32>,
     /// Documents derived from those of the pool: index in the pool and number of repetitions.
     pub derived: Vec<(u32, u32)>,
 }
 
-impl QueryInstances {
+impl AxiomInstancesForQuery {
     pub(crate) fn push_pair(&mut self, first: usize, second: usize) {
         self.positions.extend([first as u32, second as u32]);
     }
@@ -393,10 +398,10 @@ impl QueryInstances {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::term_statistics::QueryTerm;
+    use crate::index::term_statistics::QueryTermStatistics;
 
-    fn query(numbers: &[TermNo]) -> QueryTerms {
-        let term = |&number: &TermNo| QueryTerm {
+    fn query(numbers: &[TermNo]) -> DistinctQueryTerms {
+        let term = |&number: &TermNo| QueryTermStatistics {
             term: number.to_string(),
             term_no: Some(number),
             count: 1,
@@ -426,14 +431,14 @@ mod tests {
         let more = DocumentFeatures::from_terms_including_non_query(&[1, 5, 5, 7, 8, 8], &query);
         assert_eq!(
             few.count_terms_once_more_in(&more),
-            OnceMoreNonQueryTermCounts {
+            OneMoreOccurrenceTermCounts {
                 n_terms: 2,
                 n_shared: 1
             }
         );
         assert_eq!(
             more.count_terms_once_more_in(&few),
-            OnceMoreNonQueryTermCounts {
+            OneMoreOccurrenceTermCounts {
                 n_terms: 1,
                 n_shared: 0
             }

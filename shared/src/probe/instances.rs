@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::doc_column::{DocNoColumn, DocNoColumnSource};
+use super::doc_column::{OwnedOrSharedDocNumbers, SharedDocNoColumn};
 use super::{AxiomVariant, Probe, ScoreClaim, ScoreClaimKind, StudyDocNo};
-use crate::error::{Error, InvalidField};
+use crate::error::{Error, ErrorFieldName};
 
 /// Whether `starts` has the offset of each query's rows, followed by the number of rows.
 pub(crate) fn are_valid_row_offsets(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {
@@ -16,7 +16,7 @@ pub(crate) fn are_valid_row_offsets(starts: &[u32], n_queries: usize, n_rows: us
         && starts[n_queries] as usize == n_rows
 }
 
-/// Everything in [`Instances`] except their documents.
+/// Everything in [`ProbeInstances`] except their documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstancesHeader {
     /// The probe that found them.
@@ -25,7 +25,7 @@ pub struct InstancesHeader {
     /// The variant in which they were found.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
-    /// The number of each query before the maximum per query applies, as in [`Instances::n_found`].
+    /// The number of each query before the maximum per query applies, as in [`ProbeInstances::n_found`].
     #[serde(alias = "found")]
     pub n_found: Vec<u32>,
     /// For each query the offset of its instances, followed by their number.
@@ -36,7 +36,7 @@ pub struct InstancesHeader {
 /// documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Instances {
+pub struct ProbeInstances {
     /// The probe that found them.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -53,46 +53,46 @@ pub struct Instances {
     /// `arity` documents for each instance.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
     #[serde(alias = "texts")]
-    docs: DocNoColumn,
+    docs: OwnedOrSharedDocNumbers,
 }
 
-impl Instances {
+impl ProbeInstances {
     /// Creates the instances of a probe in a variant, without any query yet.
-    pub fn new(probe: Probe, mode: AxiomVariant) -> Instances {
-        Instances {
+    pub fn new(probe: Probe, mode: AxiomVariant) -> ProbeInstances {
+        ProbeInstances {
             probe,
             variant: mode,
             claim: probe.claim_kind(mode),
             n_found: Vec::new(),
             starts: vec![0],
-            docs: DocNoColumn::Owned(Vec::new()),
+            docs: OwnedOrSharedDocNumbers::Owned(Vec::new()),
         }
     }
 
     /// Creates instances whose documents come from a source. Returns an error if the column does
     /// not fit the header.
-    pub fn from_column_source(
+    pub fn from_shared_doc_column(
         head: InstancesHeader,
-        texts: Arc<dyn DocNoColumnSource>,
-    ) -> Result<Instances, Error> {
+        texts: Arc<dyn SharedDocNoColumn>,
+    ) -> Result<ProbeInstances, Error> {
         let InstancesHeader {
             probe,
             variant: mode,
             n_found: found,
             starts,
         } = head;
-        let lent = Instances {
+        let lent = ProbeInstances {
             probe,
             variant: mode,
             claim: probe.claim_kind(mode),
             n_found: found,
             starts,
-            docs: DocNoColumn::Shared(texts),
+            docs: OwnedOrSharedDocNumbers::Shared(texts),
         };
         match lent.is_valid_for_queries(lent.n_found.len()) {
             true => Ok(lent),
             false => Err(Error::conflicting_value(
-                InvalidField::with_display_name("instances", probe.slug()),
+                ErrorFieldName::with_display_name("instances", probe.slug()),
                 "the column of documents does not match its queries",
             )),
         }
@@ -136,10 +136,10 @@ impl Instances {
     }
 
     /// Returns the same instances, in the same order, with document `t` replaced by `numbers[t]`.
-    pub fn with_renumbered_docs(&self, numbers: &[StudyDocNo]) -> Instances {
+    pub fn with_renumbered_docs(&self, numbers: &[StudyDocNo]) -> ProbeInstances {
         let texts = self.docs.iter().map(|&it| numbers[it as usize]);
-        Instances {
-            docs: DocNoColumn::Owned(texts.collect()),
+        ProbeInstances {
+            docs: OwnedOrSharedDocNumbers::Owned(texts.collect()),
             n_found: self.n_found.clone(),
             starts: self.starts.clone(),
             ..*self

@@ -5,11 +5,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::error::Error;
 
 /// The thresholds that decide what becomes an instance. Stored with every result. Those that are
-/// left out have the values of [`MiningLimits::STANDARD`], except δ.
+/// left out have the values of [`MiningThresholds::STANDARD`], except δ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
-pub struct MiningLimits {
+pub struct MiningThresholds {
     /// δ, the largest difference in length, in terms, at which two documents count as equally long;
     /// `None` means any difference: `inf` in TOML, `null` in JSON or left out there.
     #[serde(
@@ -58,9 +58,9 @@ pub struct MiningLimits {
     pub seed: u64,
 }
 
-impl Default for MiningLimits {
-    fn default() -> MiningLimits {
-        MiningLimits::STANDARD
+impl Default for MiningThresholds {
+    fn default() -> MiningThresholds {
+        MiningThresholds::STANDARD
     }
 }
 
@@ -88,11 +88,11 @@ fn deserialize_tolerance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u3
     }
 }
 
-impl MiningLimits {
+impl MiningThresholds {
     /// The defaults of a study: δ and `min_terms` as in Câmara & Hauff (ECIR 2020), the repetition
     /// of Rennings, Moraes & Hauff (ECIR 2019), section 3.4, the cosine 1 − 0.2 of Câmara & Hauff,
     /// section 4.3, and the shares of `ir_axioms`, 10 % after Hagen et al. (CIKM 2016).
-    pub const STANDARD: MiningLimits = MiningLimits {
+    pub const STANDARD: MiningThresholds = MiningThresholds {
         length_tolerance_terms: Some(10),
         min_query_term_occurrences: 1,
         min_repetitions: 2,
@@ -110,14 +110,14 @@ impl MiningLimits {
 
     /// Rennings, Moraes & Hauff (ECIR 2019): passages of six sentences, so any lengths are
     /// compared.
-    pub const RENNINGS_2019: MiningLimits = MiningLimits {
+    pub const RENNINGS_2019: MiningThresholds = MiningThresholds {
         length_tolerance_terms: None,
         min_query_term_occurrences: 0,
-        ..MiningLimits::STANDARD
+        ..MiningThresholds::STANDARD
     };
 
     /// Câmara & Hauff (ECIR 2020), section 3.
-    pub const CAMARA_2020: MiningLimits = MiningLimits::STANDARD;
+    pub const CAMARA_2020: MiningThresholds = MiningThresholds::STANDARD;
 
     /// The upper bound of the length of a repeated document, and so of the number of repetitions:
     /// the longest input of current rerankers, with a margin.
@@ -186,7 +186,7 @@ impl MiningLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum PaperDefinitionSource {
+pub enum AxiomDefinitionPaper {
     /// Rennings, Moraes & Hauff, ECIR 2019.
     Rennings2019,
     /// Câmara & Hauff, ECIR 2020.
@@ -235,16 +235,16 @@ impl AxiomVariant {
     pub fn parse_for_paper(
         field: &str,
         word: &str,
-        source: PaperDefinitionSource,
+        source: AxiomDefinitionPaper,
     ) -> Result<AxiomVariant, Error> {
         match (word, source) {
             ("fixed", _) => Ok(AxiomVariant::Fixed),
-            ("paper", PaperDefinitionSource::Rennings2019) | ("paper-rennings2019", _) => {
+            ("paper", AxiomDefinitionPaper::Rennings2019) | ("paper-rennings2019", _) => {
                 Ok(AxiomVariant::PaperRennings2019)
             }
-            ("paper", PaperDefinitionSource::Camara2020) => Ok(AxiomVariant::PaperCamara2020),
-            ("code", PaperDefinitionSource::Camara2020) => Ok(AxiomVariant::Code),
-            ("code", PaperDefinitionSource::Rennings2019) => Err(Error::unsupported_value(
+            ("paper", AxiomDefinitionPaper::Camara2020) => Ok(AxiomVariant::PaperCamara2020),
+            ("code", AxiomDefinitionPaper::Camara2020) => Ok(AxiomVariant::Code),
+            ("code", AxiomDefinitionPaper::Rennings2019) => Err(Error::unsupported_value(
                 field,
                 "`rennings2019` has no variant `code`, because its extraction scripts were not \
                  published; use `fixed` or `paper`",
@@ -264,26 +264,29 @@ mod tests {
 
     #[test]
     fn any_length_is_inf_in_toml_and_null_in_json() {
-        let limits = MiningLimits::RENNINGS_2019;
+        let limits = MiningThresholds::RENNINGS_2019;
         let toml = toml::to_string(&limits).unwrap();
         assert!(toml.contains("length_gap_terms = inf\n"), "{toml}");
-        assert_eq!(toml::from_str::<MiningLimits>(&toml).unwrap(), limits);
+        assert_eq!(toml::from_str::<MiningThresholds>(&toml).unwrap(), limits);
         let json = serde_json::to_string(&limits).unwrap();
         assert!(json.contains("\"length_gap_terms\":null"), "{json}");
-        assert_eq!(serde_json::from_str::<MiningLimits>(&json).unwrap(), limits);
+        assert_eq!(
+            serde_json::from_str::<MiningThresholds>(&json).unwrap(),
+            limits
+        );
         for refused in ["-1", "-inf", "2.5", "nan", "\"ten\""] {
             let text = format!("length_gap_terms = {refused}");
-            let error = toml::from_str::<MiningLimits>(&text).unwrap_err();
+            let error = toml::from_str::<MiningThresholds>(&text).unwrap_err();
             assert!(error.message().contains("or inf"), "{refused}: {error}");
         }
     }
 
     #[test]
     fn limits_that_are_left_out_are_the_standard_ones_except_the_length_tolerance() {
-        let limits: MiningLimits = serde_json::from_str("{}").unwrap();
-        let expected = MiningLimits {
+        let limits: MiningThresholds = serde_json::from_str("{}").unwrap();
+        let expected = MiningThresholds {
             length_tolerance_terms: None,
-            ..MiningLimits::STANDARD
+            ..MiningThresholds::STANDARD
         };
         assert_eq!(limits, expected);
     }
@@ -291,15 +294,15 @@ mod tests {
     #[test]
     fn modes_are_words_of_a_source() {
         assert_eq!(
-            AxiomVariant::parse_for_paper("mode", "paper", PaperDefinitionSource::Rennings2019),
+            AxiomVariant::parse_for_paper("mode", "paper", AxiomDefinitionPaper::Rennings2019),
             Ok(AxiomVariant::PaperRennings2019)
         );
         assert_eq!(
-            AxiomVariant::parse_for_paper("mode", "code", PaperDefinitionSource::Camara2020),
+            AxiomVariant::parse_for_paper("mode", "code", AxiomDefinitionPaper::Camara2020),
             Ok(AxiomVariant::Code)
         );
         let refused =
-            AxiomVariant::parse_for_paper("mode", "code", PaperDefinitionSource::Rennings2019)
+            AxiomVariant::parse_for_paper("mode", "code", AxiomDefinitionPaper::Rennings2019)
                 .unwrap_err();
         assert!(
             refused.to_string().contains("were not published"),

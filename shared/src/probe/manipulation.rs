@@ -28,7 +28,7 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, InvalidField, serialize_as_text};
+use crate::error::{Error, ErrorFieldName, serialize_as_text};
 use crate::text::linguistics::{LinguisticAnalysis, LinguisticUnit};
 use crate::text::stopwords::{self, EN_FUNCTION};
 use crate::text::{Analyzer, Stopwords, Vocabulary};
@@ -306,8 +306,8 @@ impl Manipulation {
     /// Returns the display name, with the parameter.
     pub fn name(self) -> Cow<'static, str> {
         match self.number() {
-            Some(n) => Cow::Owned(format!("{}, {n}", self.description().name)),
-            None => Cow::Borrowed(self.description().name),
+            Some(n) => Cow::Owned(format!("{}, {n}", self.probe_description().name)),
+            None => Cow::Borrowed(self.probe_description().name),
         }
     }
 
@@ -410,10 +410,8 @@ impl Manipulation {
             }
             Manipulation::Lemmatize => surface::lemmatize_document(source),
             Manipulation::CaseFold => source.text.to_lowercase(),
-            Manipulation::ShuffleWords => order::apply_word_order(source, |n| draw.order(n)),
-            Manipulation::ShuffleSentences => {
-                order::apply_sentence_order(source, |n| draw.order(n))
-            }
+            Manipulation::ShuffleWords => order::reorder_words(source, |n| draw.order(n)),
+            Manipulation::ShuffleSentences => order::reorder_sentences(source, |n| draw.order(n)),
             Manipulation::ShuffleWordsInSentences => {
                 order::shuffle_words_within_sentences(source, false, &mut draw)
             }
@@ -423,13 +421,11 @@ impl Manipulation {
             Manipulation::ShuffleAroundPhrasesInSentences => {
                 order::shuffle_words_within_sentences(source, true, &mut draw)
             }
-            Manipulation::ShufflePhrases => {
-                order::apply_noun_phrase_order(source, |n| draw.order(n))
-            }
+            Manipulation::ShufflePhrases => order::reorder_noun_phrases(source, |n| draw.order(n)),
             Manipulation::ShufflePrepositions => order::shuffle_prepositions(source, &mut draw),
-            Manipulation::ReverseWords => order::apply_word_order(source, reversed),
-            Manipulation::ReverseSentences => order::apply_sentence_order(source, reversed),
-            Manipulation::ReversePhrases => order::apply_noun_phrase_order(source, reversed),
+            Manipulation::ReverseWords => order::reorder_words(source, reversed),
+            Manipulation::ReverseSentences => order::reorder_sentences(source, reversed),
+            Manipulation::ReversePhrases => order::reorder_noun_phrases(source, reversed),
             Manipulation::SwapWords => order::swap_random_words(source, &mut draw),
             Manipulation::Typos => surface::misspell_words(source, false, &mut draw),
             Manipulation::TyposOutsideStopWords => surface::misspell_words(source, true, &mut draw),
@@ -458,7 +454,7 @@ impl Manipulation {
             Manipulation::Repeat(times) => vec![source.text; usize::from(times)].join(" "),
             Manipulation::InsertNoiseWords(n) => terms::insert_noise_words(source, n, &mut draw)?,
             Manipulation::ReplaceSynonyms(n) => {
-                terms::replace_words_by_synonyms(source, n, &mut draw)?
+                terms::synonymize_random_non_query_words(source, n, &mut draw)?
             }
             Manipulation::DropQueryTerms => terms::drop_query_terms(source),
             Manipulation::Truncate(n) => terms::keep_first_tokens(source, n),
@@ -534,7 +530,7 @@ impl FromStr for Manipulation {
         let shown: String = word.chars().take(80).collect();
         let none = || {
             Error::malformed_value(
-                InvalidField::with_display_name("probes", format!("probe `{shown}`")),
+                ErrorFieldName::with_display_name("probes", format!("probe `{shown}`")),
                 "is not a manipulation",
             )
         };
@@ -562,7 +558,7 @@ impl Manipulation {
         let shown: String = word.chars().take(80).collect();
         let refuse = |reason: String| {
             Error::out_of_range(
-                InvalidField::with_display_name("probes", format!("probe `{shown}`")),
+                ErrorFieldName::with_display_name("probes", format!("probe `{shown}`")),
                 reason,
             )
         };

@@ -13,10 +13,10 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use super::features::{
-    DocumentFeatures, QueryInstances, QueryPoolFeatures, RequiredDocumentFeatures,
+    AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures, RequiredDocumentFeatures,
 };
-use super::{BoundRelation, MeasuredPrecondition, MeasuredQuantity, ProbeDescription};
-use crate::error::{Error, InvalidField};
+use super::{BoundRelation, MeasuredPrecondition, PreconditionQuantity, ProbeDescription};
+use crate::error::{Error, ErrorFieldName};
 
 use serde::{Deserialize, Serialize};
 
@@ -133,9 +133,9 @@ impl DocumentMeasurement {
 
 /// The tolerance within which values of the control are equal, in thousandths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ControlTolerance(u32);
+pub struct ControlMeasurementTolerance(u32);
 
-impl ControlTolerance {
+impl ControlMeasurementTolerance {
     /// Returns the tolerance in the unit of the control; 0 for exact equality.
     pub fn value(self) -> f64 {
         f64::from(self.0) / 1000.0
@@ -151,7 +151,7 @@ pub struct MeasureAndMatchTest {
     /// The measurement in which the first document has the larger value.
     pub variable: DocumentMeasurement,
     /// The largest difference of values that count as equal.
-    pub tolerance: ControlTolerance,
+    pub tolerance: ControlMeasurementTolerance,
 }
 
 impl MeasureAndMatchTest {
@@ -164,9 +164,9 @@ impl MeasureAndMatchTest {
         let matching = MeasureAndMatchTest {
             control,
             variable,
-            tolerance: ControlTolerance::default(),
+            tolerance: ControlMeasurementTolerance::default(),
         };
-        matching.can_have_samples().then_some(matching)
+        matching.can_variable_differ().then_some(matching)
     }
 
     /// Returns every combination of `measures` that can have a sample, ordered by control.
@@ -183,7 +183,7 @@ impl MeasureAndMatchTest {
     /// Whether two documents that are equal in the control can differ in the variable. Equal counts
     /// of all terms imply equal sums and coverage and nothing else; a larger vector has a larger
     /// sum.
-    pub fn can_have_samples(self) -> bool {
+    pub fn can_variable_differ(self) -> bool {
         let exact = self.tolerance.0 == 0;
         match (self.control, self.variable) {
             (control, variable) if control == variable => false,
@@ -202,7 +202,7 @@ impl MeasureAndMatchTest {
     }
 
     /// Returns the features of documents that mining needs.
-    pub(super) fn required_features(self) -> RequiredDocumentFeatures {
+    pub(super) fn required_document_features(self) -> RequiredDocumentFeatures {
         RequiredDocumentFeatures {
             positions: [self.control, self.variable].contains(&DocumentMeasurement::Position),
             ..RequiredDocumentFeatures::default()
@@ -210,8 +210,11 @@ impl MeasureAndMatchTest {
     }
 
     /// Finds all samples among the documents of one query.
-    pub(super) fn find_instances_in_pool(self, case: &QueryPoolFeatures<'_>) -> QueryInstances {
-        let mut found = QueryInstances::default();
+    pub(super) fn find_instances_in_pool(
+        self,
+        case: &QueryPoolFeatures<'_>,
+    ) -> AxiomInstancesForQuery {
+        let mut found = AxiomInstancesForQuery::default();
         let larger = |a: usize, b: usize| {
             let (a, b) = (&case.pool[a], &case.pool[b]);
             self.variable.compare(a, b)
@@ -270,13 +273,13 @@ impl MeasureAndMatchTest {
         };
         let control = match self.control {
             DocumentMeasurement::TermCounts => MeasuredPrecondition {
-                quantity: MeasuredQuantity::DifferingTermCounts,
+                quantity: PreconditionQuantity::DifferingTermCounts,
                 value: Some(differing()),
                 relation: BoundRelation::Equal,
                 bound: Some(0.0),
             },
             control => MeasuredPrecondition {
-                quantity: MeasuredQuantity::MeasurementGap { measure: control },
+                quantity: PreconditionQuantity::MeasurementGap { measure: control },
                 value: lead(control).map(f64::abs),
                 relation: BoundRelation::AtMost,
                 bound: Some(self.tolerance.value()),
@@ -286,7 +289,7 @@ impl MeasureAndMatchTest {
         if self.variable == DocumentMeasurement::TermCounts {
             let leads = a.term_counts.iter().zip(&b.term_counts).zip(0..);
             preconditions.extend(leads.map(|((a, b), term)| MeasuredPrecondition {
-                quantity: MeasuredQuantity::TermCountLead { term },
+                quantity: PreconditionQuantity::TermCountLead { term },
                 value: Some(f64::from(*a) - f64::from(*b)),
                 relation: BoundRelation::AtLeast,
                 bound: Some(0.0),
@@ -297,7 +300,7 @@ impl MeasureAndMatchTest {
             other => other,
         };
         preconditions.push(MeasuredPrecondition {
-            quantity: MeasuredQuantity::MeasurementLead { measure },
+            quantity: PreconditionQuantity::MeasurementLead { measure },
             value: lead(measure),
             relation: BoundRelation::MoreThan,
             bound: Some(0.0),
@@ -306,7 +309,7 @@ impl MeasureAndMatchTest {
     }
 
     /// Returns the name and the explanations of the test.
-    pub(super) fn description(self) -> &'static ProbeDescription {
+    pub(super) fn probe_description(self) -> &'static ProbeDescription {
         static ABOUTS: LazyLock<Vec<(DocumentMeasurement, DocumentMeasurement, ProbeDescription)>> =
             LazyLock::new(|| {
                 let both = |control| {
@@ -366,7 +369,7 @@ impl FromStr for MeasureAndMatchTest {
 
     fn from_str(word: &str) -> Result<MeasureAndMatchTest, Error> {
         let shown: String = word.chars().take(80).collect();
-        let field = || InvalidField::with_display_name("probes", format!("probe `{shown}`"));
+        let field = || ErrorFieldName::with_display_name("probes", format!("probe `{shown}`"));
         let refuse = |reason: String| Error::malformed_value(field(), reason);
         let measure = |word: &str| {
             let found = DocumentMeasurement::ALL.iter().find(|it| it.slug() == word);
@@ -386,7 +389,7 @@ impl FromStr for MeasureAndMatchTest {
             ));
         };
         let (control, tolerance) = match control.split_once('~') {
-            None => (control, ControlTolerance::default()),
+            None => (control, ControlMeasurementTolerance::default()),
             Some((control, written)) => {
                 let thousandths = written.parse::<f64>().ok().map(|it| it * 1000.0);
                 let fine = thousandths.filter(|it| (1.0..=1e9).contains(it));
@@ -395,7 +398,10 @@ impl FromStr for MeasureAndMatchTest {
                         "`{written}` is not a tolerance between .001 and 1,000,000"
                     ))
                 })?;
-                (control, ControlTolerance(libm::round(fine) as u32))
+                (
+                    control,
+                    ControlMeasurementTolerance(libm::round(fine) as u32),
+                )
             }
         };
         let matching = MeasureAndMatchTest {
@@ -403,7 +409,7 @@ impl FromStr for MeasureAndMatchTest {
             variable: measure(variable)?,
             tolerance,
         };
-        if tolerance != ControlTolerance::default()
+        if tolerance != ControlMeasurementTolerance::default()
             && matching.control == DocumentMeasurement::TermCounts
         {
             return Err(refuse(
@@ -412,7 +418,7 @@ impl FromStr for MeasureAndMatchTest {
                     .to_owned(),
             ));
         }
-        if !matching.can_have_samples() {
+        if !matching.can_variable_differ() {
             let reason = "documents that are equal in the control are always equal in the \
                  variable; choose another variable";
             return Err(refuse(reason.to_owned()));
@@ -425,7 +431,7 @@ impl FromStr for MeasureAndMatchTest {
 mod tests {
     use super::*;
     use crate::index::Index;
-    use crate::probe::MiningLimits;
+    use crate::probe::MiningThresholds;
     use crate::probe::tests::check_refused;
     use crate::text::Analyzer;
 
@@ -444,7 +450,7 @@ mod tests {
         let case = QueryPoolFeatures::without_word_vectors(
             &query,
             &counted,
-            &MiningLimits::STANDARD,
+            &MiningThresholds::STANDARD,
             index.collection_totals(),
         );
         let matching: MeasureAndMatchTest = word.parse().unwrap();

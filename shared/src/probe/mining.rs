@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::features::{
-    DocumentFeatureExtractor, DocumentFeatures, QueryInstances, QueryPoolFeatures,
+    AxiomInstancesForQuery, DocumentFeatureExtractor, DocumentFeatures, QueryPoolFeatures,
     RequiredDocumentFeatures,
 };
-use super::{AxiomVariant, Instances, MiningLimits, Probe, StudyDocNo};
+use super::{AxiomVariant, MiningThresholds, Probe, ProbeInstances, StudyDocNo};
 use crate::collection::encode_hex;
 use crate::index::{DocNo, Index};
 use crate::word_vectors::IndexedWordVectors;
@@ -24,7 +24,7 @@ use crate::word_vectors::IndexedWordVectors;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum StudyDocument {
+pub enum OriginalOrDerivedDocument {
     /// A document of the collection.
     #[serde(alias = "document")]
     Original {
@@ -40,42 +40,50 @@ pub enum StudyDocument {
     },
 }
 
-impl StudyDocument {
+impl OriginalOrDerivedDocument {
     /// Returns the number of the document, or of the one that it is derived from.
     pub fn source_doc(self) -> DocNo {
         match self {
-            StudyDocument::Original { doc } | StudyDocument::Repeated { doc, .. } => doc,
+            OriginalOrDerivedDocument::Original { doc }
+            | OriginalOrDerivedDocument::Repeated { doc, .. } => doc,
         }
     }
 
     /// Returns the same with another document number.
-    pub fn with_source_doc(self, doc: DocNo) -> StudyDocument {
+    pub fn with_source_doc(self, doc: DocNo) -> OriginalOrDerivedDocument {
         match self {
-            StudyDocument::Original { .. } => StudyDocument::Original { doc },
-            StudyDocument::Repeated { times, .. } => StudyDocument::Repeated { doc, times },
+            OriginalOrDerivedDocument::Original { .. } => {
+                OriginalOrDerivedDocument::Original { doc }
+            }
+            OriginalOrDerivedDocument::Repeated { times, .. } => {
+                OriginalOrDerivedDocument::Repeated { doc, times }
+            }
         }
     }
 
     /// Returns the id: `421`, or `421#lnc2:3` for a derived document.
     pub fn id(self, doc_id: &str) -> String {
         match self {
-            StudyDocument::Original { .. } => doc_id.to_owned(),
-            StudyDocument::Repeated { times, .. } => format!("{doc_id}#lnc2:{times}"),
+            OriginalOrDerivedDocument::Original { .. } => doc_id.to_owned(),
+            OriginalOrDerivedDocument::Repeated { times, .. } => format!("{doc_id}#lnc2:{times}"),
         }
     }
 
     /// Parses an id. The id of a document of the collection may contain `#lnc2:3` itself, so it
     /// takes precedence over that of a derived document.
-    pub fn parse_id(id: &str, doc_of: impl Fn(&str) -> Option<DocNo>) -> Option<StudyDocument> {
+    pub fn parse_id(
+        id: &str,
+        doc_of: impl Fn(&str) -> Option<DocNo>,
+    ) -> Option<OriginalOrDerivedDocument> {
         if let Some(doc) = doc_of(id) {
-            return Some(StudyDocument::Original { doc });
+            return Some(OriginalOrDerivedDocument::Original { doc });
         }
         let (doc, times) = id.rsplit_once("#lnc2:")?;
         let times = times
             .parse()
             .ok()
-            .filter(|it| (1..=MiningLimits::MAX_REPEATED_DOC_TERMS).contains(it));
-        Some(StudyDocument::Repeated {
+            .filter(|it| (1..=MiningThresholds::MAX_REPEATED_DOC_TERMS).contains(it));
+        Some(OriginalOrDerivedDocument::Repeated {
             doc: doc_of(doc)?,
             times: times?,
         })
@@ -84,8 +92,10 @@ impl StudyDocument {
     /// Returns the text to analyze and score.
     pub fn text_to_score(self, doc_body: &str) -> String {
         match self {
-            StudyDocument::Original { .. } => doc_body.to_owned(),
-            StudyDocument::Repeated { times, .. } => vec![doc_body; times as usize].join(" "),
+            OriginalOrDerivedDocument::Original { .. } => doc_body.to_owned(),
+            OriginalOrDerivedDocument::Repeated { times, .. } => {
+                vec![doc_body; times as usize].join(" ")
+            }
         }
     }
 }
@@ -95,7 +105,7 @@ impl StudyDocument {
 pub struct QueryMiningResult {
     pool: Vec<DocNo>,
     /// The documents of the pool and those derived from them, ascending.
-    study_docs: Vec<StudyDocument>,
+    study_docs: Vec<OriginalOrDerivedDocument>,
     /// For each axiom and variant the indexes in `study_docs` of its instances, and the number of
     /// instances before the maximum per query applied.
     found: Vec<(Vec<u32>, u32)>,
@@ -104,11 +114,11 @@ pub struct QueryMiningResult {
 impl QueryMiningResult {
     /// Iterates over the documents of the pool, and the derived documents of the instances that are
     /// kept.
-    fn kept_docs(&self) -> impl Iterator<Item = StudyDocument> + '_ {
+    fn kept_docs(&self) -> impl Iterator<Item = OriginalOrDerivedDocument> + '_ {
         let mut kept: Vec<bool> = self
             .study_docs
             .iter()
-            .map(|it| matches!(it, StudyDocument::Original { .. }))
+            .map(|it| matches!(it, OriginalOrDerivedDocument::Original { .. }))
             .collect();
         self.found
             .iter()
@@ -123,8 +133,13 @@ impl QueryMiningResult {
 
     /// Whether these documents are an instance of the axiom and variant at an index, if no maximum
     /// per query applies.
-    pub(crate) fn contains_instance(&self, which: usize, texts: &[StudyDocument]) -> bool {
-        let place = |it: &StudyDocument| self.study_docs.binary_search(it).map(|it| it as u32);
+    pub(crate) fn contains_instance(
+        &self,
+        which: usize,
+        texts: &[OriginalOrDerivedDocument],
+    ) -> bool {
+        let place =
+            |it: &OriginalOrDerivedDocument| self.study_docs.binary_search(it).map(|it| it as u32);
         let Ok(wanted) = texts.iter().map(place).collect::<Result<Vec<u32>, _>>() else {
             return false;
         };
@@ -154,11 +169,11 @@ impl QueryMiningResult {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MiningResult {
     /// The documents of the pools in ascending order, then those derived from them.
-    pub study_docs: Vec<StudyDocument>,
+    pub study_docs: Vec<OriginalOrDerivedDocument>,
     /// For each query its documents, in the order of the pool.
     pub pools: Vec<Vec<StudyDocNo>>,
     /// One entry for each axiom and variant.
-    pub instances: Vec<Instances>,
+    pub instances: Vec<ProbeInstances>,
 }
 
 /// Mines the instances of some probes in the pool of any query.
@@ -171,7 +186,7 @@ pub struct InstanceMiner<'a> {
     /// The probes and their variants.
     pub probes: &'a [(Probe, AxiomVariant)],
     /// The limits that preconditions are compared with.
-    pub limits: &'a MiningLimits,
+    pub limits: &'a MiningThresholds,
 }
 
 impl InstanceMiner<'_> {
@@ -196,7 +211,7 @@ pub struct PooledQuery<'a> {
 
 impl<'a> PooledQuery<'a> {
     /// Creates a pool without grades and added samples.
-    pub fn without_grades(query: &'a str, docs: &'a [DocNo]) -> PooledQuery<'a> {
+    pub fn from_ungraded_docs(query: &'a str, docs: &'a [DocNo]) -> PooledQuery<'a> {
         PooledQuery {
             query,
             docs,
@@ -223,13 +238,13 @@ fn mine_query(miner: &InstanceMiner<'_>, pooled: &PooledQuery<'_>) -> QueryMinin
     let needs = RequiredDocumentFeatures::union(
         asked
             .iter()
-            .map(|&(probe, mode)| probe.required_features(mode)),
+            .map(|&(probe, mode)| probe.required_document_features(mode)),
     );
     let compares = asked
         .iter()
         .any(|(probe, _)| probe.needs_word_vectors() && !probe.adds_docs_to_collection());
     let known = known.filter(|_| compares);
-    let counting = DocumentFeatureExtractor::new(index, known, query, &terms, needs);
+    let counting = DocumentFeatureExtractor::for_query(index, known, query, &terms, needs);
     let counted = pool
         .iter()
         .enumerate()
@@ -238,7 +253,7 @@ fn mine_query(miner: &InstanceMiner<'_>, pooled: &PooledQuery<'_>) -> QueryMinin
             ..counting.extract(doc)
         });
     let counted: Vec<DocumentFeatures> = counted.collect();
-    let alike = counting.query_term_similarities();
+    let alike = counting.pairwise_query_term_similarities();
     let case = QueryPoolFeatures {
         query: &terms,
         pool: &counted,
@@ -246,19 +261,19 @@ fn mine_query(miner: &InstanceMiner<'_>, pooled: &PooledQuery<'_>) -> QueryMinin
         totals: index.collection_totals(),
         term_similarities: &alike,
     };
-    let found: Vec<QueryInstances> = asked
+    let found: Vec<AxiomInstancesForQuery> = asked
         .iter()
         .map(|&(probe, mode)| probe.find_instances_in_pool(mode, &case))
         .collect();
 
-    let derived = |&(of, times): &(u32, u32)| StudyDocument::Repeated {
+    let derived = |&(of, times): &(u32, u32)| OriginalOrDerivedDocument::Repeated {
         doc: pool[of as usize],
         times,
     };
-    let document = |&doc: &DocNo| StudyDocument::Original { doc };
+    let document = |&doc: &DocNo| OriginalOrDerivedDocument::Original { doc };
     let made = found.iter().flat_map(|it| &it.derived).map(derived);
     let others = beside.iter().flat_map(|it| &it.1).map(document);
-    let mut texts: Vec<StudyDocument> = pool
+    let mut texts: Vec<OriginalOrDerivedDocument> = pool
         .iter()
         .map(document)
         .chain(made)
@@ -266,8 +281,9 @@ fn mine_query(miner: &InstanceMiner<'_>, pooled: &PooledQuery<'_>) -> QueryMinin
         .collect();
     texts.sort_unstable();
     texts.dedup();
-    let place =
-        |text: StudyDocument| texts.binary_search(&text).expect("it is a pooled document") as u32;
+    let place = |text: OriginalOrDerivedDocument| {
+        texts.binary_search(&text).expect("it is a pooled document") as u32
+    };
 
     let in_pool: Vec<u32> = pool.iter().map(|it| place(document(it))).collect();
     let found = found.iter().zip(asked).zip(0..);
@@ -348,7 +364,9 @@ pub struct InstanceHasher {
 
 impl InstanceHasher {
     /// Creates a hasher for some probes and variants, without instances yet.
-    pub fn new(asked: impl IntoIterator<Item = (Probe, AxiomVariant)>) -> InstanceHasher {
+    pub fn with_probes_and_variants(
+        asked: impl IntoIterator<Item = (Probe, AxiomVariant)>,
+    ) -> InstanceHasher {
         let parts = asked.into_iter().map(|it| (it.0, it.1, Sha256::new()));
         InstanceHasher {
             digests: parts.collect(),
@@ -423,27 +441,28 @@ impl MiningResult {
         asked: &[(Probe, AxiomVariant)],
         shards: Vec<QueryMiningResult>,
     ) -> MiningResult {
-        let mut texts: Vec<StudyDocument> = shards
+        let mut texts: Vec<OriginalOrDerivedDocument> = shards
             .iter()
             .flat_map(QueryMiningResult::kept_docs)
             .collect();
         texts.sort_unstable();
         texts.dedup();
         let mut pools = Vec::new();
-        let mut instances: Vec<Instances> = asked
+        let mut instances: Vec<ProbeInstances> = asked
             .iter()
-            .map(|&(probe, mode)| Instances::new(probe, mode))
+            .map(|&(probe, mode)| ProbeInstances::new(probe, mode))
             .collect();
         for shard in &shards {
             // A derived document of an instance that was not kept has no number, and is never used.
-            let number =
-                |it: &StudyDocument| texts.binary_search(it).unwrap_or(usize::MAX) as StudyDocNo;
+            let number = |it: &OriginalOrDerivedDocument| {
+                texts.binary_search(it).unwrap_or(usize::MAX) as StudyDocNo
+            };
             let numbers: Vec<StudyDocNo> = shard.study_docs.iter().map(number).collect();
             pools.push(
                 shard
                     .pool
                     .iter()
-                    .map(|&doc| number(&StudyDocument::Original { doc }))
+                    .map(|&doc| number(&OriginalOrDerivedDocument::Original { doc }))
                     .collect(),
             );
             for (all, (found, n_found)) in instances.iter_mut().zip(&shard.found) {
@@ -460,14 +479,15 @@ impl MiningResult {
     /// Computes the [`InstanceHasher`] digest of all instances. Two results are compared only if
     /// their hashes are equal.
     pub fn digest_instances(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
-        let mut hashing =
-            InstanceHasher::new(self.instances.iter().map(|it| (it.probe, it.variant)));
+        let mut hashing = InstanceHasher::with_probes_and_variants(
+            self.instances.iter().map(|it| (it.probe, it.variant)),
+        );
         hashing.add_query_instances(self, query_ids, doc_id);
         hashing.finish()
     }
 
     /// Returns the number of instances of each probe, in the first variant that was mined.
-    pub fn n_instances_by_probe(&self) -> BTreeMap<Probe, u64> {
+    pub fn first_variant_counts_by_probe(&self) -> BTreeMap<Probe, u64> {
         let mut counts = BTreeMap::new();
         for it in &self.instances {
             counts.entry(it.probe).or_insert(it.len() as u64);

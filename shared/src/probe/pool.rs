@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Collection, Run};
-use crate::error::{Error, InvalidField, serialize_as_text};
+use crate::error::{Error, ErrorFieldName, serialize_as_text};
 use crate::index::{DocNo, Index};
 use crate::rank::LexicalRanker;
 use crate::rank::max_score::TopKSearcher;
@@ -62,7 +62,7 @@ impl CandidatePoolSpec {
     pub fn validate_for_collection(&self, collection: &Collection) -> Result<(), Error> {
         let refuse = |reason: &str| {
             Err(Error::unsupported_value(
-                InvalidField::with_display_name("pool", format!("pool {self}")),
+                ErrorFieldName::with_display_name("pool", format!("pool {self}")),
                 reason,
             ))
         };
@@ -112,7 +112,7 @@ enum PoolSource<'a> {
 impl<'a> CandidatePoolSelector<'a> {
     /// Prepares the pools of a collection and its index. The run is that of
     /// [`CandidatePoolSpec::Run`]; returns an error if it is needed and missing.
-    pub fn new(
+    pub fn from_pool_spec(
         pool: &CandidatePoolSpec,
         run: Option<&'a Run>,
         collection: &'a Collection,
@@ -124,7 +124,7 @@ impl<'a> CandidatePoolSelector<'a> {
                 return Err(Error::name_not_found("run", file));
             }
             (CandidatePoolSpec::LexicalRanker { ranker, depth: k }, _) => {
-                PoolSource::Searcher(TopKSearcher::new(index, *ranker), *k)
+                PoolSource::Searcher(TopKSearcher::for_lexical_ranker(index, *ranker), *k)
             }
             (CandidatePoolSpec::Group, _) => PoolSource::Group,
             (CandidatePoolSpec::Judged, _) => PoolSource::Judged,
@@ -174,7 +174,7 @@ impl std::str::FromStr for CandidatePoolSpec {
     type Err = Error;
 
     fn from_str(spec: &str) -> Result<CandidatePoolSpec, Error> {
-        let field = || InvalidField::with_display_name("pool", format!("pool {spec}"));
+        let field = || ErrorFieldName::with_display_name("pool", format!("pool {spec}"));
         let refuse = |reason: String| Error::malformed_value(field(), reason);
         let count = |word: &str| match word.parse::<usize>() {
             Ok(k) if k >= 1 => Ok(k),

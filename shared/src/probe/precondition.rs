@@ -11,7 +11,7 @@ use super::{Axiom, DocumentMeasurement, IrAxiomsAxiom};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "of")]
-pub enum MeasuredQuantity {
+pub enum PreconditionQuantity {
     /// | |document a| − |document b| |, in terms.
     LengthGap {
         /// The document with one of the lengths.
@@ -62,7 +62,7 @@ pub enum MeasuredQuantity {
     /// The number of terms outside of the query that occur in document 2 exactly once more than in
     /// document 1.
     OneExtraTerms,
-    /// Like [`MeasuredQuantity::OneExtraTerms`], only for terms that occur in document 1.
+    /// Like [`PreconditionQuantity::OneExtraTerms`], only for terms that occur in document 1.
     OneExtraSharedTerms,
     /// The number of distinct query terms in document n.
     Coverage {
@@ -150,25 +150,25 @@ pub enum MeasuredQuantity {
     FormulaValue,
 }
 
-impl MeasuredQuantity {
+impl PreconditionQuantity {
     /// Whether the quantity is a count; otherwise it is a real number such as a cosine.
     pub fn is_count(self) -> bool {
         !matches!(
             self,
-            MeasuredQuantity::SimilarityLead { .. }
-                | MeasuredQuantity::Similarity
-                | MeasuredQuantity::Dissimilarity
-                | MeasuredQuantity::RelativeLengthGap
-                | MeasuredQuantity::RelativeOccurrenceGap
-                | MeasuredQuantity::RelativeCountGap
-                | MeasuredQuantity::RelativeScoreGap
-                | MeasuredQuantity::RelativeIdfGap
-                | MeasuredQuantity::AxiomLead { .. }
-                | MeasuredQuantity::FormulaValue
-                | MeasuredQuantity::MeasurementGap {
+            PreconditionQuantity::SimilarityLead { .. }
+                | PreconditionQuantity::Similarity
+                | PreconditionQuantity::Dissimilarity
+                | PreconditionQuantity::RelativeLengthGap
+                | PreconditionQuantity::RelativeOccurrenceGap
+                | PreconditionQuantity::RelativeCountGap
+                | PreconditionQuantity::RelativeScoreGap
+                | PreconditionQuantity::RelativeIdfGap
+                | PreconditionQuantity::AxiomLead { .. }
+                | PreconditionQuantity::FormulaValue
+                | PreconditionQuantity::MeasurementGap {
                     measure: DocumentMeasurement::Overlap | DocumentMeasurement::Similarity,
                 }
-                | MeasuredQuantity::MeasurementLead {
+                | PreconditionQuantity::MeasurementLead {
                     measure: DocumentMeasurement::Overlap | DocumentMeasurement::Similarity,
                 }
         )
@@ -195,7 +195,7 @@ pub enum BoundRelation {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MeasuredPrecondition {
     /// The quantity that was measured, with the documents it is about.
-    pub quantity: MeasuredQuantity,
+    pub quantity: PreconditionQuantity,
     /// The measured value; `None` if it does not exist, such as the distance of two terms in a
     /// document with only one.
     pub value: Option<f64>,

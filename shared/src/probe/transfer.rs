@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::collection::document_pairs::DatasetTransferPair;
-use crate::error::{Error, InvalidField};
-use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, analyze_linguistically};
+use crate::error::{Error, ErrorFieldName};
+use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, tag_words_and_noun_phrases};
 use crate::text::stopwords::EN_FUNCTION;
 
 use super::ProbeDescription;
@@ -27,40 +27,40 @@ const LONGEST: usize = 24;
 
 /// The name of a set: at most 24 lower-case letters, digits and hyphens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TransferSetName {
+pub struct TransferPairSetName {
     len: u8,
     letters: [u8; LONGEST],
 }
 
-impl TransferSetName {
+impl TransferPairSetName {
     /// Returns the name as a string.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.letters[..usize::from(self.len)]).unwrap_or_default()
     }
 }
 
-impl fmt::Debug for TransferSetName {
+impl fmt::Debug for TransferPairSetName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_str().fmt(f)
     }
 }
 
-impl FromStr for TransferSetName {
+impl FromStr for TransferPairSetName {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<TransferSetName, Error> {
+    fn from_str(word: &str) -> Result<TransferPairSetName, Error> {
         let fine = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
         if word.is_empty() || word.len() > LONGEST || !word.bytes().all(fine) {
             let shown: String = word.chars().take(80).collect();
             let reason = format!("must have 1 to {LONGEST} lowercase letters, digits or hyphens");
             return Err(Error::malformed_value(
-                InvalidField::with_display_name("transfers", format!("transfer set `{shown}`")),
+                ErrorFieldName::with_display_name("transfers", format!("transfer set `{shown}`")),
                 reason,
             ));
         }
         let mut letters = [0; LONGEST];
         letters[..word.len()].copy_from_slice(word.as_bytes());
-        Ok(TransferSetName {
+        Ok(TransferPairSetName {
             len: word.len() as u8,
             letters,
         })
@@ -71,14 +71,14 @@ impl FromStr for TransferSetName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DatasetTransferTest {
     /// The name of the data set.
-    pub name: TransferSetName,
+    pub name: TransferPairSetName,
     /// Whether neither document is preferred.
     pub is_symmetric: bool,
 }
 
 impl DatasetTransferTest {
     /// Returns the name and the explanations of the test.
-    pub(super) fn description(self) -> &'static ProbeDescription {
+    pub(super) fn probe_description(self) -> &'static ProbeDescription {
         match self.is_symmetric {
             false => &DIRECTED,
             true => &SYMMETRIC,
@@ -156,7 +156,7 @@ pub struct TransferPairSet {
 /// The numbers of pairs of a set that were used and skipped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TransferPairCounts {
+pub struct UsedAndSkippedPairCounts {
     /// The number of pairs in the file.
     pub n_pairs: u64,
     /// The number of pairs of equal documents, which are skipped.
@@ -167,13 +167,16 @@ pub struct TransferPairCounts {
 
 impl TransferPairSet {
     /// Returns the pairs that are samples, each with its query, and the numbers of the others.
-    pub fn samples_with_queries_and_counts(
+    pub fn query_samples_and_skip_counts(
         &self,
         seed: u64,
-    ) -> (Vec<(&DatasetTransferPair, String)>, TransferPairCounts) {
-        let mut kept = TransferPairCounts {
+    ) -> (
+        Vec<(&DatasetTransferPair, String)>,
+        UsedAndSkippedPairCounts,
+    ) {
+        let mut kept = UsedAndSkippedPairCounts {
             n_pairs: self.pairs.len() as u64,
-            ..TransferPairCounts::default()
+            ..UsedAndSkippedPairCounts::default()
         };
         let mut samples = Vec::new();
         for pair in &self.pairs {
@@ -205,7 +208,8 @@ impl TransferQuerySource {
                     .then_some(query)
             }
             TransferQuerySource::NounPhrase => {
-                let both = [&pair.a, &pair.b].map(|it| phrases(it, &analyze_linguistically(it)));
+                let both =
+                    [&pair.a, &pair.b].map(|it| phrases(it, &tag_words_and_noun_phrases(it)));
                 let common: Vec<&String> = both[0].intersection(&both[1]).collect();
                 if common.is_empty() {
                     return None;
@@ -234,7 +238,7 @@ fn phrases(text: &str, analysis: &LinguisticAnalysis) -> BTreeSet<String> {
 /// in lower case first, because capitalized words, as in titles, would be tagged as names.
 fn lemmas(text: &str) -> BTreeSet<String> {
     let text = &text.to_lowercase();
-    let analysis = analyze_linguistically(text);
+    let analysis = tag_words_and_noun_phrases(text);
     let tokens = analysis.tokens.iter();
     let words = tokens.filter(|it| {
         let word = text[it.bytes.clone()].to_lowercase();
@@ -329,9 +333,9 @@ mod tests {
                 pair(None, "one", "two"),
             ],
         };
-        let (samples, kept) = set.samples_with_queries_and_counts(1);
+        let (samples, kept) = set.query_samples_and_skip_counts(1);
         assert_eq!((samples.len(), samples[0].1.as_str()), (1, "q"));
-        let expected = TransferPairCounts {
+        let expected = UsedAndSkippedPairCounts {
             n_pairs: 3,
             n_identical: 1,
             n_without_query: 1,

@@ -9,9 +9,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LexicalQueryScorer, LexicalRanker, parse_number_in_range, parse_ranker_parameters};
-use crate::error::{Error, InvalidField};
-use crate::index::CollectionTotals;
-use crate::index::term_statistics::QueryTerms;
+use crate::error::{Error, ErrorFieldName};
+use crate::index::DocumentAndTermTotals;
+use crate::index::term_statistics::DistinctQueryTerms;
 
 /// Holds the parameters of the lexical ranker Okapi BM25: k1, b, k3 and the idf variant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -74,8 +74,8 @@ impl Bm25 {
 
     pub(super) fn prepare_query_scorer(
         &self,
-        query: &QueryTerms,
-        totals: &CollectionTotals,
+        query: &DistinctQueryTerms,
+        totals: &DocumentAndTermTotals,
     ) -> LexicalQueryScorer {
         let weights = query.iter().map(|it| {
             self.query_term_frequency_weight(it.count)
@@ -123,7 +123,7 @@ impl std::str::FromStr for Bm25 {
                         "lucene" => IdfVariant::Lucene,
                         "rsj" => IdfVariant::Rsj,
                         _ => {
-                            let field = InvalidField::with_display_name("ranker", "bm25 idf");
+                            let field = ErrorFieldName::with_display_name("ranker", "bm25 idf");
                             return Err(Error::not_one_of(field, value, ["lucene", "rsj"]));
                         }
                     }

@@ -11,14 +11,14 @@
 use std::sync::OnceLock;
 
 use super::{LexicalQueryScorer, LexicalRanker};
-use crate::index::term_statistics::{QueryTerm, QueryTerms};
-use crate::index::{CollectionTotals, DocNo, Index, Postings};
+use crate::index::term_statistics::{DistinctQueryTerms, QueryTermStatistics};
+use crate::index::{DocNo, DocumentAndTermTotals, Index, Postings};
 use crate::text::vocabulary::TermNo;
 
 /// Top-k search in an index with one lexical ranker; it caches the contributions of terms.
 pub struct TopKSearcher {
     ranker: LexicalRanker,
-    totals: CollectionTotals,
+    totals: DocumentAndTermTotals,
     /// The length of the shortest document that is not empty, for which the part of a score that
     /// depends on length alone is largest.
     shortest: u32,
@@ -53,7 +53,7 @@ const COMPARED: usize = 8;
 
 impl TopKSearcher {
     /// Creates a searcher; the contributions of a term are computed when it is first used.
-    pub fn new(index: &Index, ranker: LexicalRanker) -> TopKSearcher {
+    pub fn for_lexical_ranker(index: &Index, ranker: LexicalRanker) -> TopKSearcher {
         let lengths = || (0..index.n_docs() as DocNo).map(|it| index.document_length(it));
         TopKSearcher {
             ranker,
@@ -68,8 +68,8 @@ impl TopKSearcher {
 
     /// Returns the best `k` documents among those that contain a query term: higher scores first,
     /// equal scores in the order of document numbers. `index` must be the index given to
-    /// [`TopKSearcher::new`].
-    pub fn search(&self, index: &Index, query: &QueryTerms, k: usize) -> Vec<Hit> {
+    /// [`TopKSearcher::for_lexical_ranker`].
+    pub fn search(&self, index: &Index, query: &DistinctQueryTerms, k: usize) -> Vec<Hit> {
         if k == 0 {
             return Vec::new();
         }
@@ -234,8 +234,8 @@ fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo,
 }
 
 /// Returns a term that occurs once in a query.
-fn unit(index: &Index, term: TermNo) -> QueryTerm {
-    QueryTerm {
+fn unit(index: &Index, term: TermNo) -> QueryTermStatistics {
+    QueryTermStatistics {
         term: String::new(),
         term_no: Some(term),
         count: 1,
@@ -472,11 +472,11 @@ pub(crate) mod tests {
     }
 
     /// Scores all documents and sorts them.
-    fn all(index: &Index, ranker: LexicalRanker, query: &QueryTerms, k: usize) -> Vec<Hit> {
+    fn all(index: &Index, ranker: LexicalRanker, query: &DistinctQueryTerms, k: usize) -> Vec<Hit> {
         let weighed = ranker.prepare_query_scorer(query, &index.collection_totals());
         let mut hits = Vec::new();
         for doc in 0..index.n_docs() as DocNo {
-            let count = |it: &QueryTerm| {
+            let count = |it: &QueryTermStatistics| {
                 index
                     .term_sequence_of_doc(doc)
                     .iter()
@@ -508,7 +508,7 @@ pub(crate) mod tests {
             "ql:lambda=0.3",
         ];
         for ranker in rankers.map(|it| it.parse::<LexicalRanker>().unwrap()) {
-            let searcher = TopKSearcher::new(&index, ranker);
+            let searcher = TopKSearcher::for_lexical_ranker(&index, ranker);
             for query in [
                 "w0 w1 w2",
                 "w0 w38",

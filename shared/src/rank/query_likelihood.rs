@@ -8,9 +8,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LexicalQueryScorer, LexicalRanker, parse_number_in_range, parse_ranker_parameters};
-use crate::error::{Error, InvalidField};
-use crate::index::CollectionTotals;
-use crate::index::term_statistics::QueryTerms;
+use crate::error::{Error, ErrorFieldName};
+use crate::index::DocumentAndTermTotals;
+use crate::index::term_statistics::DistinctQueryTerms;
 
 /// Query likelihood: a language model of a document, smoothed with that of the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -36,8 +36,8 @@ impl QueryLikelihood {
 
     pub(super) fn prepare_query_scorer(
         &self,
-        query: &QueryTerms,
-        totals: &CollectionTotals,
+        query: &DistinctQueryTerms,
+        totals: &DocumentAndTermTotals,
     ) -> LexicalQueryScorer {
         let smoothed = |strength: f64| {
             let prior = |cf: u64| strength * cf as f64 / totals.n_terms as f64;
@@ -77,7 +77,7 @@ impl std::str::FromStr for QueryLikelihood {
                 return Ok(found);
             }
             Err(Error::out_of_range(
-                InvalidField::with_display_name("ranker", setting),
+                ErrorFieldName::with_display_name("ranker", setting),
                 "must be above 0; without smoothing, a missing query term has score ln(0)",
             ))
         };
@@ -90,7 +90,7 @@ impl std::str::FromStr for QueryLikelihood {
                 lambda: above_0("ql lambda", value, 1.0)?,
             }),
             _ => Err(Error::conflicting_value(
-                InvalidField::with_display_name("ranker", "ql"),
+                ErrorFieldName::with_display_name("ranker", "ql"),
                 "set either mu (Dirichlet) or lambda (Jelinek-Mercer), not both",
             )),
         }
@@ -114,13 +114,13 @@ impl From<QueryLikelihood> for LexicalRanker {
 
 #[cfg(test)]
 mod tests {
-    use crate::index::CollectionTotals;
-    use crate::index::term_statistics::QueryTerm;
+    use crate::index::DocumentAndTermTotals;
+    use crate::index::term_statistics::QueryTermStatistics;
     use crate::rank::LexicalRanker;
 
     fn score(spec: &str, count: u32, len: u32) -> f64 {
         let ranker: LexicalRanker = spec.parse().unwrap();
-        let unseen = QueryTerm {
+        let unseen = QueryTermStatistics {
             term: "x".into(),
             term_no: None,
             count: 1,
@@ -128,7 +128,7 @@ mod tests {
             df: 0,
             cf: 0,
         };
-        let seen = QueryTerm {
+        let seen = QueryTermStatistics {
             term: "bank".into(),
             term_no: Some(0),
             count: 2,
@@ -136,7 +136,7 @@ mod tests {
             df: 3,
             cf: 5,
         };
-        let totals = CollectionTotals {
+        let totals = DocumentAndTermTotals {
             n_docs: 10,
             n_terms: 100,
         };

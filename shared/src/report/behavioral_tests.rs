@@ -18,9 +18,9 @@ pub fn behavioral_test_tables(results: &BehavioralTestResults) -> Vec<ReportTabl
 fn effects_by_ranker(results: &BehavioralTestResults) -> ReportTable {
     let labels = results.rankers.iter().map(|it| &it.ranker.label);
     let table = table(results, "behavioral_tests")
-        .with_text_columns("behavioral test | documents")
-        .with_number_columns("samples")
-        .with_columns_of_kind(TableColumnKind::Estimate, labels);
+        .add_text_columns("behavioral test | documents")
+        .add_number_columns("samples")
+        .with_more_columns_of_kind(TableColumnKind::Estimate, labels);
     let row = |row: &BehavioralTestRow| {
         let effects = row.effects.iter().map(|it| match it {
             Some(effect) => TableValue::Text(format_effect(effect)),
@@ -56,10 +56,10 @@ fn format_effect(effect: &BehavioralEffect) -> String {
     } else {
         ""
     };
-    let [low, high] = effect.score.interval.map(format::format_signed);
+    let [low, high] = effect.score.interval.map(format::format_signed_fraction);
     format!(
         "{} [{low}, {high}]{star}{dagger}",
-        format::format_signed(effect.score.value)
+        format::format_signed_fraction(effect.score.value)
     )
 }
 
@@ -75,10 +75,10 @@ fn effects(results: &BehavioralTestResults) -> ReportTable {
     let tests = "p (over queries) | mean difference | median difference | p (t test) | p \
          (Bonferroni) | queries";
     let mut table = table(results, "effects")
-        .with_text_columns("behavioral test | documents | ranker")
-        .with_number_columns(counts)
-        .with_estimate_columns("interval over queries")
-        .with_number_columns(tests);
+        .add_text_columns("behavioral test | documents | ranker")
+        .add_number_columns(counts)
+        .add_estimate_columns("interval over queries")
+        .add_number_columns(tests);
     for row in &results.rows {
         for (effect, asked) in row.effects.iter().zip(&results.rankers) {
             let Some(effect) = effect else {

@@ -3,11 +3,11 @@
 mod groups;
 
 use super::{ReportTable, TableColumnKind, TableValue, format};
-use crate::compare::compared_query::{ComparedDocument, ComparedQuery};
+use crate::compare::compared_query::{ComparedDocument, ComparedQueryWithTopDocuments};
 use crate::compare::hypotheses::{HypothesisOutcome, HypothesisResult, PadigelaHypothesis};
 use crate::compare::paired_means::PairedMetricMeans;
 use crate::compare::query_groups::{MAX_QUERY_LENGTH, QueryLengthGroup, QueryTokenFractionBucket};
-use crate::compare::query_list::{QueryWithMetrics, ReciprocalRankChangeKind};
+use crate::compare::query_list::{QueryWithPairedMetrics, ReciprocalRankChangeKind};
 use crate::compare::question_class::QuestionClass;
 use crate::compare::{MAX_DEPTH, QueryRelevanceRequirement, RankerComparison};
 use crate::score::RankerInfo;
@@ -27,7 +27,7 @@ pub fn ranker_comparison_tables(found: &RankerComparison) -> Vec<ReportTable> {
         fractions(found),
         groups::mrr_by_fqt_table(found),
         groups::mrr_by_query_length_table(found),
-        groups::rr_change_table(found),
+        groups::rr_change_count_table(found),
         groups::top_overlap_table(found),
         groups::mrr_by_question_class_table(found),
         groups::mrr_by_first_bigram_table(found),
@@ -43,12 +43,12 @@ pub fn win_loss_query_table(found: &RankerComparison) -> ReportTable {
         "samples",
         "queries on which one wins and the other loses",
     )
-    .with_text_columns("query id | query")
-    .with_columns_of_kind(
+    .add_text_columns("query id | query")
+    .with_more_columns_of_kind(
         TableColumnKind::Number,
         rankers.map(|it| format!("RR@10 {it}")),
     )
-    .with_columns_of_kind(
+    .with_more_columns_of_kind(
         TableColumnKind::Text,
         rankers.map(|it| format!("top document of {it}")),
     );
@@ -58,7 +58,7 @@ pub fn win_loss_query_table(found: &RankerComparison) -> ReportTable {
             .map_or("not judged".to_owned(), |it| format!("grade {it}"));
         text(format!("{} ({grade})", it.doc_id))
     };
-    let row = |it: &ComparedQuery| {
+    let row = |it: &ComparedQueryWithTopDocuments| {
         let rr = it.metrics.metrics.rr.map_or([None; 2], |it| it.map(Some));
         let mut cells = vec![text(&it.metrics.query_id), text(&it.metrics.query)];
         cells.extend(rr.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction)));
@@ -92,15 +92,18 @@ pub fn compared_rankers_sentence(found: &RankerComparison) -> String {
 }
 
 /// Returns a table of every query of a comparison with its metrics.
-pub fn compared_query_table(found: &RankerComparison, rows: &[QueryWithMetrics]) -> ReportTable {
+pub fn compared_query_table(
+    found: &RankerComparison,
+    rows: &[QueryWithPairedMetrics],
+) -> ReportTable {
     let measures = ["RR@10", "FQT", "FNT"].into_iter();
     let measures = measures.flat_map(|measure| names(found).map(|it| format!("{measure} {it}")));
     let mut table = head(found, "queries", "all queries")
-        .with_text_columns("query id | query")
-        .with_number_columns("tokens")
-        .with_text_columns("question class")
-        .with_columns_of_kind(TableColumnKind::Number, measures)
-        .with_number_columns("shared in top 10");
+        .add_text_columns("query id | query")
+        .add_number_columns("tokens")
+        .add_text_columns("question class")
+        .with_more_columns_of_kind(TableColumnKind::Number, measures)
+        .add_number_columns("shared in top 10");
     let both =
         |it: [Option<f64>; 2]| it.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction));
     table.rows = rows
@@ -127,7 +130,7 @@ pub fn compared_query_table(found: &RankerComparison, rows: &[QueryWithMetrics])
 /// Returns a table of the difference in RR of each query, the highest first.
 pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "series", "difference in RR@10, query by query")
-        .with_number_columns("position | ΔRR@10");
+        .add_number_columns("position | ΔRR@10");
     let series = found.rr_changes.differences.iter().zip(1..);
     table.rows = series
         .map(|(gain, place)| vec![TableValue::Count(place), TableValue::Difference(*gain)])
@@ -189,7 +192,7 @@ pub fn hypothesis_outcome_label(standing: HypothesisOutcome) -> &'static str {
 
 /// Returns the label of an FQT bucket: `[.10, .15)`; the last one includes its upper edge.
 pub fn fqt_bucket_label(bucket: &QueryTokenFractionBucket) -> String {
-    let [from, to] = bucket.edges.map(format::format_fraction);
+    let [from, to] = bucket.edges.map(format::format_two_digit_fraction);
     let end = if bucket.edges[1] < 1.0 { ')' } else { ']' };
     format!("[{from}, {to}{end}")
 }
@@ -265,7 +268,7 @@ fn estimate(it: Option<EstimateWithInterval>) -> TableValue {
 fn signed(it: Option<EstimateWithInterval>) -> [TableValue; 2] {
     match it {
         Some(it) => {
-            let [low, high] = it.interval.map(format::format_signed);
+            let [low, high] = it.interval.map(format::format_signed_fraction);
             [
                 TableValue::Difference(it.value),
                 text(format!("[{low}, {high}]")),
@@ -277,9 +280,9 @@ fn signed(it: Option<EstimateWithInterval>) -> [TableValue; 2] {
 
 fn hypotheses(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "hypotheses", "hypotheses")
-        .with_text_columns("no. | hypothesis | measured")
-        .with_number_columns("value | 95 % interval | queries")
-        .with_text_columns("verdict");
+        .add_text_columns("no. | hypothesis | measured")
+        .add_number_columns("value | 95 % interval | queries")
+        .add_text_columns("verdict");
     let row = |it: &HypothesisResult| {
         let mut cells = vec![
             text(it.hypothesis.name_in_paper()),
@@ -304,14 +307,14 @@ fn hypotheses(found: &RankerComparison) -> ReportTable {
 fn fractions(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(found, "fractions", "what the top 10 documents contain")
-        .with_text_columns("measure")
-        .with_columns_of_kind(TableColumnKind::Estimate, rankers)
-        .with_number_columns("difference | 95 % interval")
-        .with_columns_of_kind(
+        .add_text_columns("measure")
+        .with_more_columns_of_kind(TableColumnKind::Estimate, rankers)
+        .add_number_columns("difference | 95 % interval")
+        .with_more_columns_of_kind(
             TableColumnKind::Number,
             rankers.map(|it| format!("higher for {it}")),
         )
-        .with_number_columns("p (t test) | p (randomization) | queries");
+        .add_number_columns("p (t test) | p (randomization) | queries");
     let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::PValue);
     let share = |it: &PairedMetricMeans, side| {
         let share = it.win_rate(side);

@@ -1,6 +1,6 @@
 //! A table as comma-separated values (RFC 4180), for programs.
 
-use super::{ReportTable, TableColumn, TableColumnKind, TableValue};
+use super::{ReportTable, TableColumnHeader, TableColumnKind, TableValue};
 
 /// Formats header and rows, with lines that end in CR LF. Numbers keep every digit and have no
 /// separators; a missing value is an empty field. A column of estimates becomes three: the name,
@@ -28,7 +28,7 @@ fn line(out: &mut String, fields: impl Iterator<Item = String>) {
     out.push_str("\r\n");
 }
 
-fn header(column: &TableColumn) -> Vec<String> {
+fn header(column: &TableColumnHeader) -> Vec<String> {
     let name = &column.name;
     match column.kind {
         TableColumnKind::Text | TableColumnKind::Number => vec![text(name)],

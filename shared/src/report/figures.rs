@@ -6,7 +6,7 @@ use crate::probe::MeasuredPrecondition;
 use crate::study::figures::StudyFigures;
 use crate::study::figures::effectiveness::EffectivenessCell;
 use crate::study::figures::funnel::{
-    AxiomRelaxationFunnel, AxiomRelaxationStage, PreconditionFailureStatistics,
+    AxiomRelaxationFunnel, AxiomRelaxationStage, PreconditionWithFailureCounts,
 };
 use crate::study::figures::query_overlap::EffectivenessPerOverlapThird;
 
@@ -74,8 +74,8 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
     ];
     let names = readings.iter().map(|it| funnel_step_label(*it));
     let mut table = head(figures, "funnel", "from candidates to instances")
-        .with_text_columns("axiom")
-        .with_columns_of_kind(TableColumnKind::Number, names.chain(["instances"]));
+        .add_text_columns("axiom")
+        .with_more_columns_of_kind(TableColumnKind::Number, names.chain(["instances"]));
     let row = |funnel: &AxiomRelaxationFunnel| {
         let of = |wanted: &AxiomRelaxationStage| {
             let found = funnel.steps.iter().find(|it| it.stage == *wanted);
@@ -105,8 +105,8 @@ fn preconditions(figures: &StudyFigures) -> ReportTable {
         "preconditions",
         "why pairs are rejected, by precondition",
     )
-    .with_text_columns("axiom | precondition | bound")
-    .with_number_columns("fail | fail only this | median shortfall | candidates");
+    .add_text_columns("axiom | precondition | bound")
+    .add_number_columns("fail | fail only this | median shortfall | candidates");
     for funnel in &figures.funnels {
         table
             .rows
@@ -126,7 +126,7 @@ fn preconditions(figures: &StudyFigures) -> ReportTable {
                     share(it.n_failed),
                     share(it.n_failed_only),
                     it.median_shortfall.map_or(TableValue::Missing, |by| {
-                        text(precondition::precondition_value_label(it.quantity, by))
+                        text(precondition::format_precondition_value(it.quantity, by))
                     }),
                     TableValue::Count(funnel.n_checked),
                 ]
@@ -140,7 +140,7 @@ fn preconditions(figures: &StudyFigures) -> ReportTable {
     table
 }
 
-fn measured(missed: &PreconditionFailureStatistics) -> MeasuredPrecondition {
+fn measured(missed: &PreconditionWithFailureCounts) -> MeasuredPrecondition {
     MeasuredPrecondition {
         quantity: missed.quantity,
         value: None,
@@ -155,8 +155,8 @@ fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let what = "instances that survive another analyzer";
     let axioms = first.rows.iter().map(|it| it.probe.name());
     let mut table = head(figures, "tokenization", what)
-        .with_text_columns("analyzer")
-        .with_columns_of_kind(TableColumnKind::Number, axioms);
+        .add_text_columns("analyzer")
+        .with_more_columns_of_kind(TableColumnKind::Number, axioms);
     let counts = first
         .rows
         .iter()
@@ -188,8 +188,8 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
     }
     let what = format!("rankers compared with {}", reference.label);
     let mut table = head(figures, "compared", &what)
-        .with_text_columns("ranker | axiom")
-        .with_number_columns(
+        .add_text_columns("ranker | axiom")
+        .add_number_columns(
             "difference | 95 % interval | Cohen's d | p | p, Holm | instances | queries",
         );
     for (ranker, row) in figures.rankers.iter().zip(&compared.rows) {
@@ -199,8 +199,8 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
             let [low, high] = it.micro_average.interval;
             let bounds = format!(
                 "[{}, {}]",
-                super::format::format_signed(low),
-                super::format::format_signed(high)
+                super::format::format_signed_fraction(low),
+                super::format::format_signed_fraction(high)
             );
             Some(vec![
                 text(ranker.label.clone()),
@@ -230,12 +230,12 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
 fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.effectiveness.as_ref()?;
     let mut table = head(figures, "effectiveness", "rankers by effectiveness")
-        .with_number_columns("no.")
-        .with_text_columns("ranker");
+        .add_number_columns("no.")
+        .add_text_columns("ranker");
     for measure in &found.measures {
         table = table
-            .with_columns_of_kind(TableColumnKind::Estimate, [measure])
-            .with_text_columns("better than");
+            .with_more_columns_of_kind(TableColumnKind::Estimate, [measure])
+            .add_text_columns("better than");
     }
     let rows = figures.rankers.iter().zip(&found.rows).enumerate();
     table.rows = rows
@@ -270,8 +270,8 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
         found.measure
     );
     let mut table = head(figures, "overlap", &what)
-        .with_text_columns("queries | ranker")
-        .with_estimate_columns("low | medium | high");
+        .add_text_columns("queries | ranker")
+        .add_estimate_columns("low | medium | high");
     let mut add = |name: &str, thirds: &EffectivenessPerOverlapThird| {
         let counts = thirds.n_queries.map(TableValue::Count);
         let head = [text(name), text("queries")];
@@ -285,7 +285,7 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
     };
     add("all", &found.all_queries);
     add("with a relevant candidate", &found.relevant_in_pool);
-    let [low, high] = found.edges.map(super::format::format_fraction);
+    let [low, high] = found.edges.map(super::format::format_two_digit_fraction);
     table.notes.push(format!(
         "Overlap: the share of a query's distinct terms that a relevant document contains, \
          averaged over its relevant documents. Low: at most {low}; high: above {high}."
@@ -298,8 +298,8 @@ fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.effectiveness_scatter.as_ref()?;
     let what = format!("{} and axiom agreement", found.measure);
     let mut table = head(figures, "scatter", &what)
-        .with_text_columns("ranker")
-        .with_columns_of_kind(
+        .add_text_columns("ranker")
+        .with_more_columns_of_kind(
             TableColumnKind::Number,
             [found.measure.as_str(), "mean fraction over axioms"],
         );
@@ -322,9 +322,9 @@ fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
         Some(it) => format!(
             "Pearson's r = {} [{}, {}] over {} rankers, 95 % interval by Fisher's \
              transformation.",
-            super::format::format_signed(it.r.value),
-            super::format::format_signed(it.r.interval[0]),
-            super::format::format_signed(it.r.interval[1]),
+            super::format::format_signed_fraction(it.r.value),
+            super::format::format_signed_fraction(it.r.interval[0]),
+            super::format::format_signed_fraction(it.r.interval[1]),
             it.n
         ),
         None => "Pearson's r needs at least four rankers.".to_owned(),

@@ -1,13 +1,13 @@
 //! A study small enough to check by eye, for the tests of tables and figures.
 
-use crate::index::CollectionTotals;
-use crate::probe::{Axiom, AxiomVariant, MiningLimits, Probe, ScoreClaimKind};
+use crate::index::DocumentAndTermTotals;
+use crate::probe::{Axiom, AxiomVariant, MiningThresholds, Probe, ScoreClaimKind};
 use crate::score::rescoring::{RescoringCondition, ScoringEnvironment};
 use crate::score::{RankerInfo, RankerKind};
 use crate::stats::EstimateWithInterval;
 use crate::study::controls::StudyPageControls;
 use crate::study::overview::{
-    AxiomOverviewColumn, RankerAxiomCell, RankerOverviewRow, StudyOverview,
+    AxiomOverviewColumn, RankerAxiomResult, RankerOverviewRow, StudyOverview,
 };
 use crate::study::score_stability::{ConditionScoreStability, ScoreStabilitySummary};
 use crate::text::Analyzer;
@@ -24,7 +24,7 @@ pub(crate) fn study_overview_fixture() -> StudyOverview {
         software: "0.1.0".to_owned(),
         collection_hash: "c011ec7104".repeat(6),
         instances_hash: "3f9ac21e77".repeat(6),
-        totals: CollectionTotals {
+        totals: DocumentAndTermTotals {
             n_docs: 480,
             n_terms: 52_000,
         },
@@ -33,7 +33,7 @@ pub(crate) fn study_overview_fixture() -> StudyOverview {
         n_pairs: 3_000,
         analyzer: Analyzer::default().describe(),
         pool: "group".parse().unwrap(),
-        limits: MiningLimits::STANDARD,
+        limits: MiningThresholds::STANDARD,
         controls: StudyPageControls::default(),
         variant: AxiomVariant::Fixed,
         variants: vec![AxiomVariant::Fixed],
@@ -103,7 +103,11 @@ fn ranker(label: &str, detail: &str, kind: RankerKind) -> RankerInfo {
     }
 }
 
-fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) -> RankerAxiomCell {
+fn cell(
+    [satisfied, tied, violated]: [u64; 3],
+    interval: [f64; 2],
+    p_holm: f64,
+) -> RankerAxiomResult {
     let tally = ClaimOutcomeCounts {
         satisfied,
         tied,
@@ -111,7 +115,7 @@ fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) 
         unscored: 0,
     };
     let value = satisfied as f64 / tally.n_with_verdict() as f64;
-    RankerAxiomCell {
+    RankerAxiomResult {
         tally,
         micro_average: EstimateWithInterval { value, interval },
         macro_average: EstimateWithInterval { value, interval },

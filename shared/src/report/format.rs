@@ -12,13 +12,13 @@ const MINUS: &str = "−";
 
 /// Formats a fraction with two digits: `.93`. `1.00` and `.00` mean exactly all and none; values
 /// that would round to them are `>.99` and `<.01`.
-pub fn format_fraction(value: f64) -> String {
+pub fn format_two_digit_fraction(value: f64) -> String {
     share(value, 2)
 }
 
 /// Formats a fraction with the digits that its 95 % interval justifies: one if the interval is
 /// wider than .2, else two.
-pub fn format_fraction_for_interval(value: f64, interval: [f64; 2]) -> String {
+pub fn format_fraction_to_interval_precision(value: f64, interval: [f64; 2]) -> String {
     share(value, digits_within(interval))
 }
 
@@ -39,11 +39,11 @@ pub fn format_estimate(estimate: &EstimateWithInterval) -> String {
 }
 
 /// Formats an effect or a difference: `+.12`, `−.03`; zero has no sign.
-pub fn format_signed(value: f64) -> String {
+pub fn format_signed_fraction(value: f64) -> String {
     match value {
-        0.0 => format_fraction(0.0),
-        ..0.0 => format!("{MINUS}{}", format_fraction(-value)),
-        _ => format!("+{}", format_fraction(value)),
+        0.0 => format_two_digit_fraction(0.0),
+        ..0.0 => format!("{MINUS}{}", format_two_digit_fraction(-value)),
+        _ => format!("+{}", format_two_digit_fraction(value)),
     }
 }
 
@@ -77,7 +77,7 @@ pub fn format_count(value: u64) -> String {
 }
 
 /// Formats a count where space is limited: `14,057`, `25.5 M`.
-pub fn format_short_count(value: u64) -> String {
+pub fn format_count_abbreviating_millions(value: u64) -> String {
     if value < 1_000_000 {
         return format_count(value);
     }
@@ -120,7 +120,7 @@ pub fn format_duration_seconds(seconds: u64) -> String {
 }
 
 /// Formats a date: `2026-11-14` as `14 November 2026`; any other text is unchanged.
-pub fn format_date(iso: &str) -> String {
+pub fn spell_out_iso_date(iso: &str) -> String {
     const MONTHS: [&str; 12] = [
         "January",
         "February",
@@ -205,7 +205,7 @@ mod tests {
             1.0, 0.9999, 0.9951, 0.9949, 0.93, 0.5, 0.005001, 0.004, 0.0, -0.0,
         ];
         assert_eq!(
-            shown.map(format_fraction),
+            shown.map(format_two_digit_fraction),
             [
                 "1.00", ">.99", ">.99", ".99", ".93", ".50", ".01", "<.01", ".00", ".00"
             ]
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_difference_carries_a_true_minus() {
-        let shown = [0.12, -0.03, 0.0, -0.0, -1.0, 0.001, -1.24].map(format_signed);
+        let shown = [0.12, -0.03, 0.0, -0.0, -1.0, 0.001, -1.24].map(format_signed_fraction);
         assert_eq!(
             shown,
             ["+.12", "−.03", ".00", ".00", "−1.00", "+<.01", "−1.24"]
@@ -234,7 +234,10 @@ mod tests {
 
     #[test]
     fn what_rounds_to_zero_from_below_has_no_sign() {
-        assert_eq!([-0.004, -0.006].map(format_fraction), [".00", "−.01"]);
+        assert_eq!(
+            [-0.004, -0.006].map(format_two_digit_fraction),
+            [".00", "−.01"]
+        );
         assert_eq!(format_interval([-0.004, 0.03]), "[.00, .03]");
         assert_eq!(format_interval([-0.04, 0.3]), "[.0, .3]");
     }
@@ -255,7 +258,8 @@ mod tests {
     fn counts_are_grouped_by_three() {
         let shown = [0, 7, 999, 14_057, 1_234_567].map(format_count);
         assert_eq!(shown, ["0", "7", "999", "14,057", "1,234,567"]);
-        let short = [14_057, 999_999, 25_460_000, 1_960_000, 4_200_000_000].map(format_short_count);
+        let short = [14_057, 999_999, 25_460_000, 1_960_000, 4_200_000_000]
+            .map(format_count_abbreviating_millions);
         assert_eq!(short, ["14,057", "999,999", "25.5 M", "2.0 M", "4,200.0 M"]);
     }
 
@@ -278,9 +282,9 @@ mod tests {
             [0.0, 0.425, 0.999, 1.0].map(format_percent),
             ["0 %", "42 %", "99 %", "100 %"]
         );
-        assert_eq!(format_date("2026-11-14"), "14 November 2026");
+        assert_eq!(spell_out_iso_date("2026-11-14"), "14 November 2026");
         assert_eq!(
-            ["2026-13-14", "yesterday", ""].map(format_date),
+            ["2026-13-14", "yesterday", ""].map(spell_out_iso_date),
             ["2026-13-14", "yesterday", ""]
         );
         assert_eq!(

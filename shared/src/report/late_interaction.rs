@@ -1,19 +1,21 @@
 //! The tables of a late-interaction analysis.
 
 use super::{ReportTable, TableValue, format};
-use crate::late_interaction::{LateInteractionAnalysis, QueryTokenStatistics, QueryWordStatistics};
-use crate::stats::correlation::PearsonCorrelation;
+use crate::late_interaction::{
+    LateInteractionRankerAnalysis, LateInteractionTokenStatistics, QueryWordStatistics,
+};
+use crate::stats::correlation::CorrelationWithSampleSize;
 
 /// The values of Formal, Piwowarski & Clinchant for idf and term importance, ΔES and spectral
 /// ratio.
 const PUBLISHED: [f64; 3] = [-0.4, 0.667, 0.77];
 
 /// Returns three tables: `correlations` next to those of the paper, `words` and `pieces`.
-pub fn late_interaction_tables(found: &LateInteractionAnalysis) -> [ReportTable; 3] {
+pub fn late_interaction_tables(found: &LateInteractionRankerAnalysis) -> [ReportTable; 3] {
     [correlations(found), words(found), pieces(found)]
 }
 
-fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
+fn correlations(found: &LateInteractionRankerAnalysis) -> ReportTable {
     let [importance, delta_es, ratio] = PUBLISHED;
     let mut rows = vec![
         row(
@@ -45,10 +47,10 @@ fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
         ));
     }
     let table = head(found, "correlations", &found.header.ranker.label)
-        .with_text_columns("correlation of idf with")
-        .with_number_columns("r")
-        .with_estimate_columns("interval")
-        .with_number_columns("points | r in the paper");
+        .add_text_columns("correlation of idf with")
+        .add_number_columns("r")
+        .add_estimate_columns("interval")
+        .add_number_columns("points | r in the paper");
     ReportTable {
         rows,
         notes: notes(found),
@@ -56,12 +58,16 @@ fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
     }
 }
 
-fn head(found: &LateInteractionAnalysis, name: &str, what: &str) -> ReportTable {
+fn head(found: &LateInteractionRankerAnalysis, name: &str, what: &str) -> ReportTable {
     ReportTable::new(name, format!("{}: {what}", found.header.title))
 }
 
-fn row(what: &str, found: Option<&PearsonCorrelation>, published: Option<f64>) -> Vec<TableValue> {
-    let of = |value: &dyn Fn(&PearsonCorrelation) -> TableValue| {
+fn row(
+    what: &str,
+    found: Option<&CorrelationWithSampleSize>,
+    published: Option<f64>,
+) -> Vec<TableValue> {
+    let of = |value: &dyn Fn(&CorrelationWithSampleSize) -> TableValue| {
         found.map_or(TableValue::Missing, value)
     };
     vec![
@@ -73,7 +79,7 @@ fn row(what: &str, found: Option<&PearsonCorrelation>, published: Option<f64>) -
     ]
 }
 
-fn notes(found: &LateInteractionAnalysis) -> Vec<String> {
+fn notes(found: &LateInteractionRankerAnalysis) -> Vec<String> {
     let mut notes = vec![
         "Importance: τ_AP between the ranking of the candidate pool and the ranking without the \
          term; a low value means important; the original ranking is the reference. ΔES: mean of \
@@ -109,17 +115,23 @@ fn number(value: Option<f64>) -> TableValue {
     })
 }
 
-fn words(found: &LateInteractionAnalysis) -> ReportTable {
+fn words(found: &LateInteractionRankerAnalysis) -> ReportTable {
     let table = head(found, "terms", "terms")
-        .with_text_columns("term | tokens")
-        .with_number_columns(
+        .add_text_columns("term | tokens")
+        .add_number_columns(
             "queries | idf | importance | importance, swapped reference | importance, symmetric \
              | ΔES | exact match | other query term",
         )
-        .with_text_columns("others");
+        .add_text_columns("others");
     let row = |it: &QueryWordStatistics| {
         let soft = it.soft_matches.iter();
-        let soft = soft.map(|it| format!("{} {}", it.token, format::format_fraction(it.share)));
+        let soft = soft.map(|it| {
+            format!(
+                "{} {}",
+                it.token,
+                format::format_two_digit_fraction(it.share)
+            )
+        });
         vec![
             TableValue::Text(it.word.clone()),
             TableValue::Text(it.tokens.join(" ")),
@@ -140,14 +152,14 @@ fn words(found: &LateInteractionAnalysis) -> ReportTable {
     }
 }
 
-fn pieces(found: &LateInteractionAnalysis) -> ReportTable {
+fn pieces(found: &LateInteractionRankerAnalysis) -> ReportTable {
     let table = head(found, "tokens", "tokens")
-        .with_text_columns("token")
-        .with_number_columns(
+        .add_text_columns("token")
+        .add_number_columns(
             "idf | ΔES | query positions | document vectors | spectral ratio | spectral ratio \
              before fine-tuning",
         );
-    let row = |it: &QueryTokenStatistics| {
+    let row = |it: &LateInteractionTokenStatistics| {
         vec![
             TableValue::Text(it.token.clone()),
             number(it.idf),

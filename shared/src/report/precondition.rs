@@ -1,7 +1,7 @@
 //! Preconditions in words.
 
 use super::format;
-use crate::probe::{BoundRelation, IrAxiomsAxiom, MeasuredPrecondition, MeasuredQuantity};
+use crate::probe::{BoundRelation, IrAxiomsAxiom, MeasuredPrecondition, PreconditionQuantity};
 
 /// What a precondition of every query term is about.
 pub const EVERY_QUERY_TERM: &str = "every query term";
@@ -9,97 +9,99 @@ pub const EVERY_QUERY_TERM: &str = "every query term";
 /// Returns a precondition in words, such as `length difference, documents 1 and 2`, with the query
 /// term that it is about; a caller that shows the term itself passes an empty one.
 pub fn precondition_label(
-    quantity: MeasuredQuantity,
+    quantity: PreconditionQuantity,
     relation: BoundRelation,
     term: &str,
 ) -> String {
     match (quantity, relation) {
-        (MeasuredQuantity::LengthGap { a, b }, _) => format!(
+        (PreconditionQuantity::LengthGap { a, b }, _) => format!(
             "length difference, documents {a} \
              and {b}"
         ),
-        (MeasuredQuantity::LengthLead { a, b }, _) => format!(
+        (PreconditionQuantity::LengthLead { a, b }, _) => format!(
             "document {b} longer than \
              document {a} by"
         ),
-        (MeasuredQuantity::Length { text }, _) => format!("length of document {text}"),
-        (MeasuredQuantity::QueryTermOccurrences { text }, _) => {
+        (PreconditionQuantity::Length { text }, _) => format!("length of document {text}"),
+        (PreconditionQuantity::QueryTermOccurrences { text }, _) => {
             format!("query-term occurrences in document {text}")
         }
-        (MeasuredQuantity::QueryTermOccurrenceLead { .. }, BoundRelation::Equal) => {
+        (PreconditionQuantity::QueryTermOccurrenceLead { .. }, BoundRelation::Equal) => {
             "equally many query-term occurrences".to_owned()
         }
-        (MeasuredQuantity::QueryTermOccurrenceLead { a, b }, _) => {
+        (PreconditionQuantity::QueryTermOccurrenceLead { a, b }, _) => {
             format!("more query-term occurrences in document {b} than in document {a}")
         }
-        (MeasuredQuantity::TermCountLead { .. }, BoundRelation::Equal) => {
+        (PreconditionQuantity::TermCountLead { .. }, BoundRelation::Equal) => {
             format!("equal count of {term}")
         }
-        (MeasuredQuantity::TermCountLead { .. }, _) => format!("no lower count of {term}"),
-        (MeasuredQuantity::TermGainChange { .. }, _) => {
+        (PreconditionQuantity::TermCountLead { .. }, _) => format!("no lower count of {term}"),
+        (PreconditionQuantity::TermGainChange { .. }, _) => {
             format!("equal steps in the count of {term}")
         }
-        (MeasuredQuantity::DifferingTermCounts, _) => {
+        (PreconditionQuantity::DifferingTermCounts, _) => {
             "query terms with different counts".to_owned()
         }
-        (MeasuredQuantity::UnpairedDifferingTerms, _) => {
+        (PreconditionQuantity::UnpairedDifferingTerms, _) => {
             "query terms with different counts that are in no swapped pair".to_owned()
         }
-        (MeasuredQuantity::OneExtraTerms, _) => {
+        (PreconditionQuantity::OneExtraTerms, _) => {
             "non-query terms with one more occurrence in document 2".to_owned()
         }
-        (MeasuredQuantity::OneExtraSharedTerms, _) => "shared non-query terms with one more \
+        (PreconditionQuantity::OneExtraSharedTerms, _) => "shared non-query terms with one more \
              occurrence in document 2"
             .to_owned(),
-        (MeasuredQuantity::Coverage { text }, _) => format!(
+        (PreconditionQuantity::Coverage { text }, _) => format!(
             "distinct query terms in document \
              {text}"
         ),
-        (MeasuredQuantity::TermDistanceLead { near, .. }, _) => {
+        (PreconditionQuantity::TermDistanceLead { near, .. }, _) => {
             format!("query terms closer together in document {near} by")
         }
-        (MeasuredQuantity::Repetitions, _) => "repetitions of document 2 in document 1".to_owned(),
-        (MeasuredQuantity::CoverageLead { .. }, _) => {
+        (PreconditionQuantity::Repetitions, _) => {
+            "repetitions of document 2 in document 1".to_owned()
+        }
+        (PreconditionQuantity::CoverageLead { .. }, _) => {
             "equally many distinct query terms".to_owned()
         }
-        (MeasuredQuantity::NonQueryTermExcess { others, terms }, _) => {
+        (PreconditionQuantity::NonQueryTermExcess { others, terms }, _) => {
             format!(
                 "more non-query terms in document {others} than query-term occurrences in \
                  document {terms}"
             )
         }
-        (MeasuredQuantity::NonQueryTermLead { a, b }, _) => {
+        (PreconditionQuantity::NonQueryTermLead { a, b }, _) => {
             format!("more non-query terms in document {b} than in document {a}")
         }
-        (MeasuredQuantity::SimilarityLead { near, .. }, _) => {
+        (PreconditionQuantity::SimilarityLead { near, .. }, _) => {
             format!("non-query terms of document {near} closer to the query by")
         }
-        (MeasuredQuantity::Similarity, _) => "cosine of the non-query terms".to_owned(),
-        (MeasuredQuantity::Dissimilarity, _) => "1 − cosine of the non-query terms".to_owned(),
-        (MeasuredQuantity::RelativeLengthGap, _) => "relative length difference".to_owned(),
-        (MeasuredQuantity::RelativeOccurrenceGap, _) => "relative difference in query-term \
+        (PreconditionQuantity::Similarity, _) => "cosine of the non-query terms".to_owned(),
+        (PreconditionQuantity::Dissimilarity, _) => "1 − cosine of the non-query terms".to_owned(),
+        (PreconditionQuantity::RelativeLengthGap, _) => "relative length difference".to_owned(),
+        (PreconditionQuantity::RelativeOccurrenceGap, _) => "relative difference in query-term \
              occurrences"
             .to_owned(),
-        (MeasuredQuantity::RelativeCountGap, _) => {
+        (PreconditionQuantity::RelativeCountGap, _) => {
             "largest relative difference in the count of a query term".to_owned()
         }
-        (MeasuredQuantity::RelativeScoreGap, _) => "relative BM25 difference".to_owned(),
-        (MeasuredQuantity::RelativeIdfGap, _) => {
+        (PreconditionQuantity::RelativeScoreGap, _) => "relative BM25 difference".to_owned(),
+        (PreconditionQuantity::RelativeIdfGap, _) => {
             "relative idf difference within the query".to_owned()
         }
-        (MeasuredQuantity::SharedQueryTerms, _) => "shared query terms".to_owned(),
-        (MeasuredQuantity::SharedQueryTermsIfAll, _) => {
+        (PreconditionQuantity::SharedQueryTerms, _) => "shared query terms".to_owned(),
+        (PreconditionQuantity::SharedQueryTermsIfAll, _) => {
             "query terms shared, if both documents have all of them".to_owned()
         }
-        (MeasuredQuantity::AxiomLead { axiom }, _) => lead(axiom).to_owned(),
-        (MeasuredQuantity::AxiomPreference { axiom }, _) => {
+        (PreconditionQuantity::AxiomLead { axiom }, _) => lead(axiom).to_owned(),
+        (PreconditionQuantity::AxiomPreference { axiom }, _) => {
             format!("preference of {}", axiom.name())
         }
-        (MeasuredQuantity::FormulaValue, _) => "axiom formula".to_owned(),
-        (MeasuredQuantity::MeasurementGap { measure }, _) => {
+        (PreconditionQuantity::FormulaValue, _) => "axiom formula".to_owned(),
+        (PreconditionQuantity::MeasurementGap { measure }, _) => {
             format!("difference in {}", measure.slug())
         }
-        (MeasuredQuantity::MeasurementLead { measure }, _) => {
+        (PreconditionQuantity::MeasurementLead { measure }, _) => {
             format!("{} larger in document 1 by", measure.slug())
         }
     }
@@ -148,14 +150,14 @@ pub fn precondition_bound_label(precondition: &MeasuredPrecondition) -> String {
     };
     format!(
         "{sign} {}",
-        precondition_value_label(precondition.quantity, bound)
+        format_precondition_value(precondition.quantity, bound)
     )
 }
 
 /// Returns a value or a bound of a precondition.
-pub fn precondition_value_label(quantity: MeasuredQuantity, value: f64) -> String {
+pub fn format_precondition_value(quantity: PreconditionQuantity, value: f64) -> String {
     if quantity.is_count() {
-        format_integer(value)
+        format_without_decimals(value)
     } else {
         cosine(value)
     }
@@ -168,6 +170,6 @@ fn cosine(value: f64) -> String {
 }
 
 /// Formats a count without decimals.
-pub fn format_integer(value: f64) -> String {
+pub fn format_without_decimals(value: f64) -> String {
     format::format_score(value, 0)
 }

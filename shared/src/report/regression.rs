@@ -6,13 +6,13 @@ use super::markup::escape_markup;
 use super::{ReportTable, TableValue, format};
 use crate::study::baseline::BaselineCellComparison;
 use crate::study::verdict_diff::{
-    InstanceWithChangedVerdict, MAX_CHANGED_INSTANCES, RankerVerdictDiff,
+    InstanceWithChangedVerdict, MAX_CHANGED_INSTANCES, VerdictDiffBetweenRankers,
 };
-use crate::verdict::ClaimOutcome;
+use crate::verdict::VerdictOutcome;
 
 /// Returns tables of the changed verdicts by axiom, by query, and of the instances that changed
 /// most.
-pub fn verdict_change_tables(diff: &RankerVerdictDiff) -> Vec<ReportTable> {
+pub fn ranker_pair_verdict_change_tables(diff: &VerdictDiffBetweenRankers) -> Vec<ReportTable> {
     let text = |it: &str| TableValue::Text(it.to_owned());
     let axioms = diff.probes.iter().map(|it| {
         vec![
@@ -51,20 +51,20 @@ pub fn verdict_change_tables(diff: &RankerVerdictDiff) -> Vec<ReportTable> {
             ]
         });
     let changes = ReportTable::new("changes", "What changed, by axiom")
-        .with_text_columns("axiom | variant")
-        .with_number_columns("in both | gained | lost");
+        .add_text_columns("axiom | variant")
+        .add_number_columns("in both | gained | lost");
     let by_query = ReportTable::new("queries", "What changed, by query")
-        .with_text_columns("query id | query")
-        .with_number_columns("gained | lost");
+        .add_text_columns("query id | query")
+        .add_number_columns("gained | lost");
     let title = format!(
         "Instances whose verdict changed: the {MAX_CHANGED_INSTANCES} with the \
          largest change of margin"
     );
     let changed_instances = ReportTable::new("changed_instances", title)
-        .with_text_columns("axiom | variant | query id | documents | first")
-        .with_number_columns("margin")
-        .with_text_columns("second")
-        .with_number_columns("margin");
+        .add_text_columns("axiom | variant | query id | documents | first")
+        .add_number_columns("margin")
+        .add_text_columns("second")
+        .add_number_columns("margin");
     let tables = [
         (changes, axioms.collect()),
         (by_query, queries.collect()),
@@ -78,16 +78,19 @@ pub fn verdict_change_tables(diff: &RankerVerdictDiff) -> Vec<ReportTable> {
     tables.map(filled).into()
 }
 
-fn outcome(outcome: ClaimOutcome) -> &'static str {
+fn outcome(outcome: VerdictOutcome) -> &'static str {
     match outcome {
-        ClaimOutcome::Satisfied => "satisfied",
-        ClaimOutcome::Tied => "tied",
-        ClaimOutcome::Violated => "violated",
+        VerdictOutcome::Satisfied => "satisfied",
+        VerdictOutcome::Tied => "tied",
+        VerdictOutcome::Violated => "violated",
     }
 }
 
 /// Returns a table of every cell next to its baseline.
-pub fn baseline_comparison_table(study: &str, compared: &[BaselineCellComparison]) -> ReportTable {
+pub fn study_baseline_comparison_table(
+    study: &str,
+    compared: &[BaselineCellComparison],
+) -> ReportTable {
     let fallen = compared.iter().filter(|it| !it.passes).count();
     let title = format!(
         "{study}: {fallen} of {} cells below the baseline",
@@ -108,9 +111,9 @@ pub fn baseline_comparison_table(study: &str, compared: &[BaselineCellComparison
         ]
     });
     let table = ReportTable::new("baseline", title)
-        .with_text_columns("ranker | axiom | variant")
-        .with_number_columns("baseline | now | change")
-        .with_text_columns("");
+        .add_text_columns("ranker | axiom | variant")
+        .add_number_columns("baseline | now | change")
+        .add_text_columns("");
     ReportTable {
         rows: rows.collect(),
         ..table
@@ -118,7 +121,7 @@ pub fn baseline_comparison_table(study: &str, compared: &[BaselineCellComparison
 }
 
 /// Returns the same in the JUnit format, which tools that run tests read.
-pub fn baseline_to_junit(study: &str, compared: &[BaselineCellComparison]) -> String {
+pub fn baseline_comparison_to_junit(study: &str, compared: &[BaselineCellComparison]) -> String {
     let fallen = compared.iter().filter(|it| !it.passes).count();
     let name = escape_markup(study);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -139,10 +142,10 @@ pub fn baseline_to_junit(study: &str, compared: &[BaselineCellComparison]) -> St
             out.push_str("/>\n");
             continue;
         }
-        let before = format::format_fraction(it.expected.fraction);
+        let before = format::format_two_digit_fraction(it.expected.fraction);
         let now = it
             .actual
-            .map_or("missing".to_owned(), format::format_fraction);
+            .map_or("missing".to_owned(), format::format_two_digit_fraction);
         let said = escape_markup(&format!("fraction {now}, baseline {before}"));
         let _ = writeln!(out, ">\n    <failure message=\"{said}\"/>\n  </testcase>");
     }

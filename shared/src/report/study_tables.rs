@@ -1,11 +1,11 @@
 //! The tables of a study: rankers × axioms, each cell with its counts, the axioms and the rankers.
 
 use super::{ReportTable, TableColumnKind, TableValue, format};
-use crate::probe::{Axiom, AxiomVariant, MiningLimits, Probe};
+use crate::probe::{Axiom, AxiomVariant, MiningThresholds, Probe};
 use crate::score::rescoring::ScoringEnvironment;
 use crate::stats::bootstrap;
 use crate::study::controls::{InstanceSubset, StudyPageControls};
-use crate::study::overview::{RankerAxiomCell, RankerOverviewRow, StudyOverview};
+use crate::study::overview::{RankerAxiomResult, RankerOverviewRow, StudyOverview};
 
 /// Returns four tables, and with neural rankers a fifth, for the controls with which `overview`
 /// was computed:
@@ -35,9 +35,9 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
     );
     let axioms = overview.columns.iter().map(|it| it.probe.name());
     let table = ReportTable::new("fractions", title)
-        .with_text_columns("ranker")
-        .with_columns_of_kind(TableColumnKind::Estimate, axioms)
-        .with_columns_of_kind(TableColumnKind::Number, &overview.measures);
+        .add_text_columns("ranker")
+        .with_more_columns_of_kind(TableColumnKind::Estimate, axioms)
+        .with_more_columns_of_kind(TableColumnKind::Number, &overview.measures);
     let row = |name: &str, values: Vec<TableValue>| {
         let mut row = vec![TableValue::Text(name.to_owned())];
         row.extend(values);
@@ -82,14 +82,14 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
 
 fn cells(overview: &StudyOverview) -> ReportTable {
     let mut table = head(overview, "cells", "each ranker on each axiom")
-        .with_text_columns("ranker | axiom | variant")
-        .with_number_columns("satisfied | tied | violated | unscored | share scored | queries")
-        .with_estimate_columns("fraction | mean over queries")
-        .with_number_columns(
+        .add_text_columns("ranker | axiom | variant")
+        .add_number_columns("satisfied | tied | violated | unscored | share scored | queries")
+        .add_estimate_columns("fraction | mean over queries")
+        .add_number_columns(
             "p | p (Holm) | smallest detectable difference from .5 | fraction \
              without truncated documents",
         )
-        .with_text_columns("instance hash | fingerprint");
+        .add_text_columns("instance hash | fingerprint");
     for RankerOverviewRow { ranker, cells, .. } in &overview.rows {
         for (column, cell) in overview.columns.iter().zip(cells) {
             let mut row = vec![
@@ -113,11 +113,11 @@ fn axioms(overview: &StudyOverview) -> ReportTable {
     let splits = overview.splits.iter();
     let splits = splits.map(|it| format!("instances, {}", it.name));
     let table = head(overview, "axioms", "mined instances")
-        .with_text_columns("axiom | variant | expected preference")
-        .with_number_columns("instances | with a relevant document | in both orders | share kept")
-        .with_estimate_columns("agreement with relevance")
-        .with_number_columns("instances with different grades")
-        .with_columns_of_kind(TableColumnKind::Number, splits);
+        .add_text_columns("axiom | variant | expected preference")
+        .add_number_columns("instances | with a relevant document | in both orders | share kept")
+        .add_estimate_columns("agreement with relevance")
+        .add_number_columns("instances with different grades")
+        .with_more_columns_of_kind(TableColumnKind::Number, splits);
     let rows = overview.columns.iter().map(|it| {
         let compared = it.qrels_cell.as_ref().map(|it| it.tally.n_with_verdict());
         let mut row = vec![
@@ -142,9 +142,9 @@ fn axioms(overview: &StudyOverview) -> ReportTable {
 
 fn rankers(overview: &StudyOverview) -> ReportTable {
     let table = head(overview, "rankers", "rankers")
-        .with_text_columns("ranker | detail | kind | specification | fingerprint")
-        .with_number_columns("pairs without a score | truncated pairs")
-        .with_text_columns("note");
+        .add_text_columns("ranker | detail | kind | specification | fingerprint")
+        .add_number_columns("pairs without a score | truncated pairs")
+        .add_text_columns("note");
     let rows = overview.rows.iter().map(|row| {
         let RankerOverviewRow {
             ranker,
@@ -175,8 +175,8 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
 /// Returns the table of score stability checks, or `None` if no ranker has one.
 pub fn score_stability_table(overview: &StudyOverview) -> Option<ReportTable> {
     let table = head(overview, "stability", "score stability check")
-        .with_text_columns("ranker | rescored")
-        .with_number_columns(
+        .add_text_columns("ranker | rescored")
+        .add_number_columns(
             "pairs | largest difference | score range | verdicts | changed | fraction changed",
         );
     let mut rows = Vec::new();
@@ -243,13 +243,13 @@ fn way(computation: &ScoringEnvironment) -> String {
     way
 }
 
-fn fraction(cell: Option<&RankerAxiomCell>) -> TableValue {
+fn fraction(cell: Option<&RankerAxiomResult>) -> TableValue {
     cell.map_or(TableValue::Missing, |it| {
         TableValue::Estimate(it.micro_average)
     })
 }
 
-fn counted(cell: &RankerAxiomCell) -> Vec<TableValue> {
+fn counted(cell: &RankerAxiomResult) -> Vec<TableValue> {
     vec![
         TableValue::Count(cell.tally.satisfied),
         TableValue::Count(cell.tally.tied),
@@ -326,7 +326,7 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
         format!(
             "Study {}, mined {} by Axioscope {}, reported by Axioscope {}.",
             overview.name,
-            format::format_date(&overview.created),
+            format::spell_out_iso_date(&overview.created),
             overview.software,
             env!("CARGO_PKG_VERSION")
         ),
@@ -363,8 +363,8 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
     notes
 }
 
-fn limits(limits: &MiningLimits, axioms: impl Iterator<Item = Probe>) -> String {
-    let MiningLimits {
+fn limits(limits: &MiningThresholds, axioms: impl Iterator<Item = Probe>) -> String {
+    let MiningThresholds {
         length_tolerance_terms: length_gap_terms,
         min_query_term_occurrences: min_terms,
         min_repetitions: repeat_from,

@@ -9,9 +9,9 @@ fn hostile() -> ReportTable {
         name: "hostile".to_owned(),
         title: "50 % & <b>more</b>".to_owned(),
         columns: vec![
-            TableColumn::new("who", TableColumnKind::Text),
-            TableColumn::new("a|b", TableColumnKind::Number),
-            TableColumn::new("share", TableColumnKind::Estimate),
+            TableColumnHeader::with_name_and_kind("who", TableColumnKind::Text),
+            TableColumnHeader::with_name_and_kind("a|b", TableColumnKind::Number),
+            TableColumnHeader::with_name_and_kind("share", TableColumnKind::Estimate),
         ],
         rows: vec![
             vec![

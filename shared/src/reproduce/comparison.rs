@@ -4,9 +4,9 @@
 use serde::Deserialize;
 
 use crate::compare::hypotheses::relative_mrr_drop_across_buckets;
-use crate::compare::paired_means::{PairedMetricMeans, ReciprocalRankChanges};
+use crate::compare::paired_means::{PairedMetricMeans, ReciprocalRankDifferenceSummary};
 use crate::compare::query_groups::{MrrComparison, QueryTokenFractionBucket};
-use crate::compare::query_list::{self, QueryWithMetrics, ReciprocalRankChangeKind};
+use crate::compare::query_list::{self, QueryWithPairedMetrics, ReciprocalRankChangeKind};
 use crate::compare::question_class::QuestionClass;
 use crate::compare::{
     QueryRelevanceRequirement, RankerComparison, RankerComparisonInput, RankerComparisonOptions,
@@ -23,7 +23,7 @@ use crate::study::Study;
 /// One of the two rankers of a comparison; BM25 is the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ComparedRanker {
+pub enum FirstOrSecondRanker {
     /// BM25.
     First,
     /// The other; the paper's is BERT.
@@ -33,15 +33,15 @@ pub enum ComparedRanker {
 /// The statistic in a row of a measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ComparisonStatistic {
+pub enum RankerComparisonStatistic {
     /// The value of one ranker.
-    Value(ComparedRanker),
+    Value(FirstOrSecondRanker),
     /// The number of queries behind the value of one ranker.
-    QueryCount(ComparedRanker),
+    QueryCount(FirstOrSecondRanker),
     /// The value of the second ranker minus that of the first.
     Difference,
     /// The share of queries in which one ranker is higher.
-    WinRate(ComparedRanker),
+    WinRate(FirstOrSecondRanker),
     /// The p-value of a paired test.
     P(PairedSignificanceTest),
     /// A value that belongs to both rankers.
@@ -63,7 +63,7 @@ pub enum PairedSignificanceTest {
 /// The measure in a column.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ComparisonMeasure {
+pub enum Bm25ComparisonMeasure {
     /// RR@10.
     Rr,
     /// Fraction of query tokens.
@@ -112,7 +112,7 @@ struct MeasureValues {
 pub(super) struct Bm25Comparison {
     pub(super) differences: RankerComparison,
     /// The numbers of each query.
-    pub(super) rows: Vec<QueryWithMetrics>,
+    pub(super) rows: Vec<QueryWithPairedMetrics>,
 }
 
 impl Bm25Comparison {
@@ -163,7 +163,7 @@ impl Bm25Comparison {
 
     /// Returns a table of queries where one ranker wins and the other loses. `at` and `name`
     /// distinguish it from the tables of other columns.
-    pub(super) fn win_loss_table(&self, at: usize, name: &str) -> ReportTable {
+    pub(super) fn queries_won_or_lost_table(&self, at: usize, name: &str) -> ReportTable {
         ReportTable {
             name: format!("samples-{at}"),
             title: format!("BM25 and {name}: queries on which one wins and the other loses"),
@@ -171,56 +171,57 @@ impl Bm25Comparison {
         }
     }
 
-    pub(super) fn value_of_measure(
+    pub(super) fn table_value_of_statistic(
         &self,
-        said: ComparisonStatistic,
-        figure: &ComparisonMeasure,
+        said: RankerComparisonStatistic,
+        figure: &Bm25ComparisonMeasure,
     ) -> Option<TableValue> {
         let told = self.told(figure)?;
-        let of_side = |side: ComparedRanker, [first, second]: [Option<TableValue>; 2]| match side {
-            ComparedRanker::First => first,
-            ComparedRanker::Second => second,
-        };
+        let of_side =
+            |side: FirstOrSecondRanker, [first, second]: [Option<TableValue>; 2]| match side {
+                FirstOrSecondRanker::First => first,
+                FirstOrSecondRanker::Second => second,
+            };
         match said {
-            ComparisonStatistic::Value(side) => of_side(side, told.of),
-            ComparisonStatistic::QueryCount(side) => {
+            RankerComparisonStatistic::Value(side) => of_side(side, told.of),
+            RankerComparisonStatistic::QueryCount(side) => {
                 of_side(side, told.queries.map(|it| it.map(TableValue::Count)))
             }
-            ComparisonStatistic::Difference => told.gain.map(TableValue::Estimate),
-            ComparisonStatistic::WinRate(side) => {
+            RankerComparisonStatistic::Difference => told.gain.map(TableValue::Estimate),
+            RankerComparisonStatistic::WinRate(side) => {
                 of_side(side, told.higher.map(|it| it.map(TableValue::Fraction)))
             }
-            ComparisonStatistic::P(PairedSignificanceTest::TTest) => {
+            RankerComparisonStatistic::P(PairedSignificanceTest::TTest) => {
                 told.p[0].map(TableValue::PValue)
             }
-            ComparisonStatistic::P(PairedSignificanceTest::Permutation) => {
+            RankerComparisonStatistic::P(PairedSignificanceTest::Permutation) => {
                 told.p[1].map(TableValue::PValue)
             }
-            ComparisonStatistic::Joint => told.both,
-            ComparisonStatistic::QueryShare => told.share.map(TableValue::Fraction),
+            RankerComparisonStatistic::Joint => told.both,
+            RankerComparisonStatistic::QueryShare => told.share.map(TableValue::Fraction),
         }
     }
 
-    fn told(&self, figure: &ComparisonMeasure) -> Option<MeasureValues> {
+    fn told(&self, figure: &Bm25ComparisonMeasure) -> Option<MeasureValues> {
         let found = &self.differences;
         match *figure {
-            ComparisonMeasure::Rr => Some(of_paired(&found.reciprocal_rank)),
-            ComparisonMeasure::Fqt => Some(of_paired(&found.fraction_query_tokens)),
-            ComparisonMeasure::Fnt => Some(of_paired(&found.fraction_novel_terms)),
-            ComparisonMeasure::Bucket(at) => found.fqt_buckets.get(at).map(of_bucket),
-            ComparisonMeasure::BucketDrop => {
+            Bm25ComparisonMeasure::Rr => Some(of_paired(&found.reciprocal_rank)),
+            Bm25ComparisonMeasure::Fqt => Some(of_paired(&found.fraction_query_tokens)),
+            Bm25ComparisonMeasure::Fnt => Some(of_paired(&found.fraction_novel_terms)),
+            Bm25ComparisonMeasure::Bucket(at) => found.fqt_buckets.get(at).map(of_bucket),
+            Bm25ComparisonMeasure::BucketDrop => {
                 Some(of_falls([0, 1].map(|it| {
                     relative_mrr_drop_across_buckets(&found.fqt_buckets, it)
                 })))
             }
-            ComparisonMeasure::Length(n_tokens) => self.length(n_tokens).map(of_both),
-            ComparisonMeasure::LengthDrop(from, to) => self.length_fall(from, to).map(of_falls),
-            ComparisonMeasure::Answer(answer) => {
+            Bm25ComparisonMeasure::Length(n_tokens) => self.length(n_tokens).map(of_both),
+            Bm25ComparisonMeasure::LengthDrop(from, to) => self.length_fall(from, to).map(of_falls),
+            Bm25ComparisonMeasure::Answer(answer) => {
                 let mut groups = found.question_classes.iter();
                 let group = groups.find(|it| it.question_class == Some(answer));
                 group.map(|it| of_both(&it.mrr))
             }
-            ComparisonMeasure::QuestionClassCount => {
+            Bm25ComparisonMeasure::QuestionClassCount => {
                 let typed = found
                     .question_classes
                     .iter()
@@ -231,21 +232,22 @@ impl Bm25Comparison {
                     ..MeasureValues::default()
                 })
             }
-            ComparisonMeasure::OverlapAtDepth(depth) => {
+            Bm25ComparisonMeasure::OverlapAtDepth(depth) => {
                 let mean = found.top_overlap.means.get(depth.checked_sub(1)?)?;
                 Some(of_both_alike(TableValue::Estimate(*mean)))
             }
-            ComparisonMeasure::Slope => found
+            Bm25ComparisonMeasure::Slope => found
                 .top_overlap
                 .regression
                 .map(|it| of_both_alike(three(it.slope))),
-            ComparisonMeasure::Intercept => found
+            Bm25ComparisonMeasure::Intercept => found
                 .top_overlap
                 .regression
                 .map(|it| of_both_alike(three(it.intercept))),
-            ComparisonMeasure::Change(turn) => Some(of_turn(&found.rr_changes, turn)),
-            ComparisonMeasure::Query(ref text) => {
-                let is_asked = |it: &&QueryWithMetrics| it.query.trim().eq_ignore_ascii_case(text);
+            Bm25ComparisonMeasure::Change(turn) => Some(of_turn(&found.rr_changes, turn)),
+            Bm25ComparisonMeasure::Query(ref text) => {
+                let is_asked =
+                    |it: &&QueryWithPairedMetrics| it.query.trim().eq_ignore_ascii_case(text);
                 let rr = self.rows.iter().find(is_asked)?.metrics.rr?;
                 Some(MeasureValues {
                     of: rr.map(|it| Some(TableValue::Fraction(it))),
@@ -317,7 +319,10 @@ fn of_both_alike(value: TableValue) -> MeasureValues {
     }
 }
 
-fn of_turn(change: &ReciprocalRankChanges, turn: ReciprocalRankChangeKind) -> MeasureValues {
+fn of_turn(
+    change: &ReciprocalRankDifferenceSummary,
+    turn: ReciprocalRankChangeKind,
+) -> MeasureValues {
     let count = match turn {
         ReciprocalRankChangeKind::ZeroToOne => change.n_zero_to_one,
         ReciprocalRankChangeKind::Better => change.n_better,
@@ -336,8 +341,8 @@ fn of_turn(change: &ReciprocalRankChanges, turn: ReciprocalRankChangeKind) -> Me
 #[cfg(test)]
 pub(super) mod tests {
     use crate::report::{ReportTable, TableValue};
-    use crate::reproduce::{PaperTable, ReproduciblePaper, reproduce_table};
-    use crate::score::{RankerInfo, RankerKind, RankerPairScores};
+    use crate::reproduce::{PaperTable, ReproduciblePaper, reproduce_table_from_study};
+    use crate::score::{RankerInfo, RankerKind, RankerQueryDocumentScores};
     use crate::study::{Study, fixture};
 
     /// Makes a study in which BM25 ranks 1, 2 for `q` and 4, 2, 3 for `q1`; the other ranker has
@@ -376,14 +381,14 @@ pub(super) mod tests {
             fingerprint: String::new(),
             note: None,
         };
-        let other = RankerPairScores::new(about, scores.collect(), &study.pairs).unwrap();
+        let other = RankerQueryDocumentScores::new(about, scores.collect(), &study.pairs).unwrap();
         study.scores.push(other);
         study
     }
 
     fn tables(table: u8, study: Option<&Study>) -> Vec<ReportTable> {
         let paper = ReproduciblePaper::Padigela2019;
-        reproduce_table(PaperTable { paper, table }, study).unwrap()
+        reproduce_table_from_study(PaperTable { paper, table }, study).unwrap()
     }
 
     /// Checks the published value of a cell and ours, as formatted for readers.

@@ -8,14 +8,16 @@ mod padigela;
 
 use super::comparison::Bm25Comparison;
 use super::published;
-use super::study_values::{StudyColumn, StudyColumnComputation, StudyColumnResults};
+use super::study_values::{
+    ReproducedColumnComputation, ReproducedResultsColumn, StudyColumnComputationResults,
+};
 use super::{PaperTable, ReproduciblePaper, number};
 use crate::probe::{Axiom, AxiomVariant, Probe};
 use crate::report::{ReportTable, TableValue};
 use crate::stats::correlation::pearson_correlation;
 use crate::study::Study;
 use crate::study::behavioral_tests::{BehavioralTestResults, TieThreshold};
-use crate::study::overview::{RankerAxiomCell, StudyOverview};
+use crate::study::overview::{RankerAxiomResult, StudyOverview};
 
 /// A note on fractions of axioms.
 const FRACTION_NOTE: &str = "Fractions count a tie as agreement only if the expected preference \
@@ -31,9 +33,9 @@ const GROUP_NOTE: &str = "Published means have two digits; values derived from t
      accurate to one unit of the second digit, or of the third where many are summed.";
 
 /// Returns the table of discrepancies, with one row for each pair of numbers.
-pub(super) fn discrepancy_table(
+pub(super) fn known_paper_errors_table(
     paper: ReproduciblePaper,
-    ours: &[StudyColumn],
+    ours: &[ReproducedResultsColumn],
     study: Option<&Study>,
 ) -> ReportTable {
     let mut defects = DiscrepancyRows {
@@ -42,10 +44,10 @@ pub(super) fn discrepancy_table(
         study,
     };
     match paper {
-        ReproduciblePaper::Rennings2019 => defects.add_rennings_discrepancies(),
-        ReproduciblePaper::Camara2020 => defects.add_camara_discrepancies(),
-        ReproduciblePaper::Abnirml => defects.add_abnirml_discrepancies(),
-        ReproduciblePaper::Padigela2019 => defects.add_padigela_discrepancies(),
+        ReproduciblePaper::Rennings2019 => defects.add_rennings_paper_discrepancies(),
+        ReproduciblePaper::Camara2020 => defects.add_camara_paper_discrepancies(),
+        ReproduciblePaper::Abnirml => defects.add_abnirml_paper_discrepancies(),
+        ReproduciblePaper::Padigela2019 => defects.add_padigela_paper_discrepancies(),
     }
     let note = match paper {
         ReproduciblePaper::Rennings2019 | ReproduciblePaper::Camara2020 => FRACTION_NOTE,
@@ -54,10 +56,10 @@ pub(super) fn discrepancy_table(
     };
     let title = "Known errors, each shown by two values";
     let table = ReportTable::new("discrepancies", title)
-        .with_text_columns("error | first quantity")
-        .with_number_columns("value")
-        .with_text_columns("second quantity")
-        .with_number_columns("value");
+        .add_text_columns("error | first quantity")
+        .add_number_columns("value")
+        .add_text_columns("second quantity")
+        .add_number_columns("value");
     ReportTable {
         rows: defects.rows,
         notes: vec![note.to_owned()],
@@ -67,7 +69,7 @@ pub(super) fn discrepancy_table(
 
 struct DiscrepancyRows<'a> {
     rows: Vec<Vec<TableValue>>,
-    ours: &'a [StudyColumn],
+    ours: &'a [ReproducedResultsColumn],
     study: Option<&'a Study>,
 }
 
@@ -86,29 +88,34 @@ impl<'a> DiscrepancyRows<'a> {
         ]);
     }
 
-    fn numbers(&self, reading: StudyColumnComputation) -> Option<&'a StudyColumnResults> {
+    fn numbers(
+        &self,
+        reading: ReproducedColumnComputation,
+    ) -> Option<&'a StudyColumnComputationResults> {
         let found = self.ours.iter().find(|it| it.reading == reading);
         found.and_then(|it| it.numbers.as_ref())
     }
 
     fn overview(&self, mode: AxiomVariant) -> Option<&'a StudyOverview> {
-        match self.numbers(StudyColumnComputation::Mode(mode))? {
-            StudyColumnResults::Axioms(it) => Some(it),
-            StudyColumnResults::BehavioralTests(_) | StudyColumnResults::Compared(_) => None,
+        match self.numbers(ReproducedColumnComputation::Mode(mode))? {
+            StudyColumnComputationResults::Axioms(it) => Some(it),
+            StudyColumnComputationResults::BehavioralTests(_)
+            | StudyColumnComputationResults::Compared(_) => None,
         }
     }
 
     fn behaviours(&self, delta: TieThreshold) -> Option<&'a BehavioralTestResults> {
-        match self.numbers(StudyColumnComputation::Delta(delta))? {
-            StudyColumnResults::Axioms(_) | StudyColumnResults::Compared(_) => None,
-            StudyColumnResults::BehavioralTests(it) => Some(it),
+        match self.numbers(ReproducedColumnComputation::Delta(delta))? {
+            StudyColumnComputationResults::Axioms(_)
+            | StudyColumnComputationResults::Compared(_) => None,
+            StudyColumnComputationResults::BehavioralTests(it) => Some(it),
         }
     }
 
     /// Returns BM25 compared with each other ranker, by its name.
     fn compared(&self) -> Vec<(&'a str, &'a Bm25Comparison)> {
         let ours = self.ours.iter();
-        let named = ours.filter_map(|it| Some((it.name.as_str(), it.bm25_comparison()?)));
+        let named = ours.filter_map(|it| Some((it.name.as_str(), it.as_bm25_comparison()?)));
         named.collect()
     }
 
@@ -117,7 +124,7 @@ impl<'a> DiscrepancyRows<'a> {
         &self,
         probe: Probe,
         modes: [AxiomVariant; 2],
-    ) -> Vec<(String, RankerAxiomCell, RankerAxiomCell)> {
+    ) -> Vec<(String, RankerAxiomResult, RankerAxiomResult)> {
         let [Some(first), Some(second)] = modes.map(|it| self.overview(it)) else {
             return Vec::new();
         };
@@ -140,7 +147,7 @@ impl<'a> DiscrepancyRows<'a> {
         study.map_or(TableValue::Missing, |it| TableValue::Count(it.len() as u64))
     }
 
-    fn add_camara_discrepancies(&mut self) {
+    fn add_camara_paper_discrepancies(&mut self) {
         let (fixed, printed, code) = (
             AxiomVariant::Fixed,
             AxiomVariant::PaperCamara2020,
@@ -277,7 +284,7 @@ impl<'a> DiscrepancyRows<'a> {
         }
     }
 
-    fn add_rennings_discrepancies(&mut self) {
+    fn add_rennings_paper_discrepancies(&mut self) {
         let overview = self.overview(AxiomVariant::Fixed);
         let of = |idf: &str| {
             let rankers = overview?.rows.iter();
@@ -339,7 +346,7 @@ fn fraction(name: impl Into<String>, share: f64) -> (String, TableValue) {
 }
 
 /// Returns the fraction of the same pairs in the other order, with ties as violations in both.
-fn turned(cell: &RankerAxiomCell) -> f64 {
+fn turned(cell: &RankerAxiomResult) -> f64 {
     let tied = cell.tally.tied as f64 / cell.tally.n_with_verdict() as f64;
     1.0 - cell.micro_average.value - tied
 }

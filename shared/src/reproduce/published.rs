@@ -43,20 +43,20 @@ pub struct PublishedRow {
     /// The subject of the row: a ranker, a count, a statistic.
     pub subject: PublishedRowSubject,
     /// One cell for each column.
-    pub cells: Vec<PublishedCell>,
+    pub cells: Vec<PaperAndAuthorsCodeValues>,
 }
 
 /// A published value and the value of the authors' code.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "toml::Value")]
-pub struct PublishedCell {
+pub struct PaperAndAuthorsCodeValues {
     /// The value in the paper; missing where the paper has none.
     pub published: TableValue,
     /// The value of the published code, where it differs or adds something.
     pub authors_code: TableValue,
 }
 
-const NO_CELL: PublishedCell = PublishedCell {
+const NO_CELL: PaperAndAuthorsCodeValues = PaperAndAuthorsCodeValues {
     published: TableValue::Missing,
     authors_code: TableValue::Missing,
 };
@@ -118,15 +118,15 @@ fn read_tables(paper: ReproduciblePaper) -> Vec<PublishedTable> {
     table
 }
 
-impl TryFrom<toml::Value> for PublishedCell {
+impl TryFrom<toml::Value> for PaperAndAuthorsCodeValues {
     /// The reason why a cell is invalid.
     type Error = String;
 
-    fn try_from(written: toml::Value) -> Result<PublishedCell, String> {
+    fn try_from(written: toml::Value) -> Result<PaperAndAuthorsCodeValues, String> {
         let both = match &written {
             toml::Value::Table(both) if !both.contains_key("delta") => both,
             _ => {
-                return Ok(PublishedCell {
+                return Ok(PaperAndAuthorsCodeValues {
                     published: read_value(&written)?,
                     ..NO_CELL
                 });
@@ -137,7 +137,7 @@ impl TryFrom<toml::Value> for PublishedCell {
             .keys()
             .all(|it| it == "published" || it == "authors-code")
         {
-            true => Ok(PublishedCell {
+            true => Ok(PaperAndAuthorsCodeValues {
                 published: read("published")?,
                 authors_code: read("authors-code")?,
             }),
@@ -188,7 +188,7 @@ mod tests {
     fn a_cell_is_read_by_the_way_that_it_is_written() {
         let read = |written: &str| {
             let mut table: toml::Table = format!("cell = {written}").parse().unwrap();
-            PublishedCell::try_from(table.remove("cell").unwrap()).unwrap()
+            PaperAndAuthorsCodeValues::try_from(table.remove("cell").unwrap()).unwrap()
         };
         for (written, printed) in [
             ("20_559", TableValue::Count(20_559)),
@@ -208,7 +208,7 @@ mod tests {
         ] {
             assert_eq!(
                 read(written),
-                PublishedCell {
+                PaperAndAuthorsCodeValues {
                     published: printed,
                     ..NO_CELL
                 },
@@ -225,7 +225,10 @@ mod tests {
         for written in ["-1", "true", "{ print = 1 }", "{ delta = 'wide' }"] {
             let mut table: toml::Table = format!("cell = {written}").parse().unwrap();
             let cell = table.remove("cell").unwrap();
-            assert!(PublishedCell::try_from(cell).is_err(), "{written}");
+            assert!(
+                PaperAndAuthorsCodeValues::try_from(cell).is_err(),
+                "{written}"
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::comparison::Bm25Comparison;
 use super::published::PublishedRow;
-use super::{BehavioralSampleOutcome, PublishedColumnSubject, PublishedRowSubject, width};
+use super::{AbnirmlSampleOutcome, PublishedColumnSubject, PublishedRowSubject, width};
 use crate::compare::{QueryRelevanceRequirement, RankerComparisonInput};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe};
@@ -19,7 +19,7 @@ pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0
 
 /// What a column of our values is computed with.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum StudyColumnComputation {
+pub(super) enum ReproducedColumnComputation {
     /// Axioms in a variant.
     Mode(AxiomVariant),
     /// Behavioral tests with a tie threshold δ.
@@ -35,62 +35,70 @@ pub(super) enum StudyColumnComputation {
 
 /// Returns the comparisons of BM25, the first one of a study, with each other ranker; none if the
 /// study has no BM25.
-pub(super) fn bm25_comparison_computations(
+pub(super) fn bm25_comparison_columns(
     study: &Study,
     counted: QueryRelevanceRequirement,
-) -> Vec<StudyColumnComputation> {
+) -> Vec<ReproducedColumnComputation> {
     let rows = || (0..).zip(&study.scores);
     let Some((bm25, _)) = rows().find(|(_, it)| is_called(&it.ranker.spec, "bm25")) else {
         return Vec::new();
     };
     let others = rows().filter(|(row, _)| *row != bm25);
-    let reading = |(row, _)| StudyColumnComputation::Comparison {
+    let reading = |(row, _)| ReproducedColumnComputation::Comparison {
         pair: [bm25, row],
         counted,
     };
     others.map(reading).collect()
 }
 
-impl StudyColumnComputation {
+impl ReproducedColumnComputation {
     /// Returns the name in the table head; `study` is the one for which the column was chosen.
     fn name(self, study: Option<&Study>) -> String {
         match self {
-            StudyColumnComputation::Mode(mode) => mode.slug().to_owned(),
-            StudyColumnComputation::Delta(TieThreshold::TunedPerRanker) => "δ tuned".to_owned(),
-            StudyColumnComputation::Delta(TieThreshold::Fixed { width }) => format!("δ {width}"),
-            StudyColumnComputation::Comparison { pair, .. } => {
+            ReproducedColumnComputation::Mode(mode) => mode.slug().to_owned(),
+            ReproducedColumnComputation::Delta(TieThreshold::TunedPerRanker) => {
+                "δ tuned".to_owned()
+            }
+            ReproducedColumnComputation::Delta(TieThreshold::Fixed { width }) => {
+                format!("δ {width}")
+            }
+            ReproducedColumnComputation::Comparison { pair, .. } => {
                 study.map_or_else(String::new, |it| named(it, pair[1] as usize))
             }
-            StudyColumnComputation::Runs => String::new(),
+            ReproducedColumnComputation::Runs => String::new(),
         }
     }
 
     /// Returns the results of a study for this column; `None` if it was not mined in this variant.
-    fn numbers(self, study: &Study) -> Result<Option<StudyColumnResults>, Error> {
+    fn numbers(self, study: &Study) -> Result<Option<StudyColumnComputationResults>, Error> {
         match self {
-            StudyColumnComputation::Mode(mode) if study.definition.variants.contains(&mode) => {
+            ReproducedColumnComputation::Mode(mode)
+                if study.definition.variants.contains(&mode) =>
+            {
                 let dials = StudyPageControls {
                     variant: Some(mode),
                     ..StudyPageControls::default()
                 };
-                Ok(Some(StudyColumnResults::Axioms(Box::new(
+                Ok(Some(StudyColumnComputationResults::Axioms(Box::new(
                     study.overview(&dials)?,
                 ))))
             }
-            StudyColumnComputation::Mode(_) | StudyColumnComputation::Runs => Ok(None),
-            StudyColumnComputation::Delta(delta) => {
+            ReproducedColumnComputation::Mode(_) | ReproducedColumnComputation::Runs => Ok(None),
+            ReproducedColumnComputation::Delta(delta) => {
                 let asking = BehavioralTestOptions {
                     tie_threshold: delta,
                     ..BehavioralTestOptions::default()
                 };
                 let behaviours = study.behavioral_tests(&asking)?;
-                Ok(Some(StudyColumnResults::BehavioralTests(Box::new(
-                    behaviours,
-                ))))
+                Ok(Some(StudyColumnComputationResults::BehavioralTests(
+                    Box::new(behaviours),
+                )))
             }
-            StudyColumnComputation::Comparison { pair, counted } => {
+            ReproducedColumnComputation::Comparison { pair, counted } => {
                 let compared = Bm25Comparison::from_study(study, pair, counted)?;
-                Ok(Some(StudyColumnResults::Compared(Box::new(compared))))
+                Ok(Some(StudyColumnComputationResults::Compared(Box::new(
+                    compared,
+                ))))
             }
         }
     }
@@ -110,42 +118,42 @@ fn named(study: &Study, row: usize) -> String {
 }
 
 /// The results of a study for one column.
-pub(super) enum StudyColumnResults {
+pub(super) enum StudyColumnComputationResults {
     Axioms(Box<StudyOverview>),
     BehavioralTests(Box<BehavioralTestResults>),
     Compared(Box<Bm25Comparison>),
 }
 
-impl StudyColumnResults {
+impl StudyColumnComputationResults {
     pub(super) fn value_for_published_cell(
         &self,
         row: &PublishedRow,
         column: &PublishedColumnSubject,
     ) -> TableValue {
         let found = match self {
-            StudyColumnResults::Axioms(it) => of_axioms(it, row, column),
-            StudyColumnResults::BehavioralTests(it) => of_behaviours(it, row, column),
-            StudyColumnResults::Compared(it) => of_compared(it, row, column),
+            StudyColumnComputationResults::Axioms(it) => of_axioms(it, row, column),
+            StudyColumnComputationResults::BehavioralTests(it) => of_behaviours(it, row, column),
+            StudyColumnComputationResults::Compared(it) => of_compared(it, row, column),
         };
         found.unwrap_or(TableValue::Missing)
     }
 }
 
 /// One column of values of a study.
-pub(super) struct StudyColumn {
-    pub(super) reading: StudyColumnComputation,
+pub(super) struct ReproducedResultsColumn {
+    pub(super) reading: ReproducedColumnComputation,
     /// The name in the table head.
     pub(super) name: String,
-    pub(super) numbers: Option<StudyColumnResults>,
+    pub(super) numbers: Option<StudyColumnComputationResults>,
 }
 
-impl StudyColumn {
-    pub(super) fn for_study(
-        reading: StudyColumnComputation,
+impl ReproducedResultsColumn {
+    pub(super) fn compute_from_study(
+        reading: ReproducedColumnComputation,
         study: Option<&Study>,
-    ) -> Result<StudyColumn, Error> {
+    ) -> Result<ReproducedResultsColumn, Error> {
         let numbers = study.map(|it| reading.numbers(it)).transpose()?.flatten();
-        Ok(StudyColumn {
+        Ok(ReproducedResultsColumn {
             reading,
             name: reading.name(study),
             numbers,
@@ -156,30 +164,31 @@ impl StudyColumn {
     pub(super) fn from_runs(
         source: &RankerComparisonInput<'_>,
         counted: QueryRelevanceRequirement,
-    ) -> Result<StudyColumn, Error> {
+    ) -> Result<ReproducedResultsColumn, Error> {
         let compared = Bm25Comparison::from_runs(source, counted)?;
-        Ok(StudyColumn {
-            reading: StudyColumnComputation::Runs,
+        Ok(ReproducedResultsColumn {
+            reading: ReproducedColumnComputation::Runs,
             name: compared.differences.rankers[1].label.clone(),
-            numbers: Some(StudyColumnResults::Compared(Box::new(compared))),
+            numbers: Some(StudyColumnComputationResults::Compared(Box::new(compared))),
         })
     }
 
     /// Returns the comparison, if the column is one.
-    pub(super) fn bm25_comparison(&self) -> Option<&Bm25Comparison> {
+    pub(super) fn as_bm25_comparison(&self) -> Option<&Bm25Comparison> {
         match self.numbers.as_ref()? {
-            StudyColumnResults::Axioms(_) | StudyColumnResults::BehavioralTests(_) => None,
-            StudyColumnResults::Compared(it) => Some(it),
+            StudyColumnComputationResults::Axioms(_)
+            | StudyColumnComputationResults::BehavioralTests(_) => None,
+            StudyColumnComputationResults::Compared(it) => Some(it),
         }
     }
 }
 
-impl BehavioralSampleOutcome {
+impl AbnirmlSampleOutcome {
     fn count(self, effect: &BehavioralEffect) -> u64 {
         match self {
-            BehavioralSampleOutcome::Positive => effect.n_positive,
-            BehavioralSampleOutcome::Neutral => effect.n_tied,
-            BehavioralSampleOutcome::Negative => effect.n_negative,
+            AbnirmlSampleOutcome::Positive => effect.n_positive,
+            AbnirmlSampleOutcome::Neutral => effect.n_tied,
+            AbnirmlSampleOutcome::Negative => effect.n_negative,
         }
     }
 }
@@ -297,7 +306,7 @@ fn of_compared(
         return None;
     };
     match &row.subject {
-        PublishedRowSubject::Comparison(said) => compared.value_of_measure(*said, figure),
+        PublishedRowSubject::Comparison(said) => compared.table_value_of_statistic(*said, figure),
         PublishedRowSubject::Ranker(_)
         | PublishedRowSubject::NotAvailable
         | PublishedRowSubject::Outcome(..)

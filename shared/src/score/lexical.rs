@@ -2,33 +2,33 @@
 //!
 //! A derived document is scored with the statistics of the collection and never enters them.
 
-use super::{QueryDocumentPairs, RankerInfo, RankerKind, RankerPairScores};
+use super::{QueryDocumentPairs, RankerInfo, RankerKind, RankerQueryDocumentScores};
 use crate::collection::text_hash;
 use crate::error::Error;
 use crate::index::Index;
 use crate::probe::StudyDocNo;
 use crate::probe::features::DocumentFeatures;
-use crate::probe::mining::StudyDocument;
+use crate::probe::mining::OriginalOrDerivedDocument;
 use crate::rank::LexicalRanker;
 
 /// Scores documents for one query, so that queries can be scored in parallel.
-pub fn score_documents_for_query(
+pub fn score_lexically_for_query(
     index: &Index,
     ranker: &LexicalRanker,
     query: &str,
-    texts: impl IntoIterator<Item = StudyDocument>,
+    texts: impl IntoIterator<Item = OriginalOrDerivedDocument>,
 ) -> Vec<f64> {
     let terms = index.query_term_statistics(query);
     let weighed = ranker.prepare_query_scorer(&terms, &index.collection_totals());
-    let score = |text: StudyDocument| {
+    let score = |text: OriginalOrDerivedDocument| {
         let DocumentFeatures {
             n_terms: mut len,
             term_counts: mut counts,
             ..
         } = DocumentFeatures::from_terms(index.term_sequence_of_doc(text.source_doc()), &terms);
         match text {
-            StudyDocument::Original { .. } => {}
-            StudyDocument::Repeated { times, .. } => {
+            OriginalOrDerivedDocument::Original { .. } => {}
+            OriginalOrDerivedDocument::Repeated { times, .. } => {
                 len = len.saturating_mul(times);
                 counts
                     .iter_mut()
@@ -41,13 +41,13 @@ pub fn score_documents_for_query(
 }
 
 /// Assembles the scores of all queries, in their order.
-pub fn assemble_lexical_scores(
+pub fn concatenate_lexical_score_shards(
     ranker: &LexicalRanker,
     shards: Vec<Vec<f64>>,
     pairs: &QueryDocumentPairs,
-) -> Result<RankerPairScores, Error> {
+) -> Result<RankerQueryDocumentScores, Error> {
     let values = shards.into_iter().flatten().map(Some).collect();
-    RankerPairScores::new(lexical_ranker_info(ranker), values, pairs)
+    RankerQueryDocumentScores::new(lexical_ranker_info(ranker), values, pairs)
 }
 
 /// Returns the identity of a lexical ranker and how it is shown.
@@ -67,9 +67,9 @@ pub fn lexical_ranker_info(ranker: &LexicalRanker) -> RankerInfo {
 /// Returns the documents of one query of `pairs`.
 pub fn study_documents_of_query<'a>(
     pairs: &'a QueryDocumentPairs,
-    texts: &'a [StudyDocument],
+    texts: &'a [OriginalOrDerivedDocument],
     query: usize,
-) -> impl Iterator<Item = StudyDocument> + 'a {
+) -> impl Iterator<Item = OriginalOrDerivedDocument> + 'a {
     pairs
         .documents_of_query(query)
         .iter()

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::QueryDocumentPairs;
-use crate::probe::{Instances, StudyDocNo};
+use crate::probe::{ProbeInstances, StudyDocNo};
 
 /// The maximum number of queries whose pairs are scored again.
 const QUERIES: usize = 8;
@@ -18,7 +18,7 @@ const PAIRS_OF_A_QUERY: usize = 16;
 /// How the scores of a ranker were computed, and the scores of some pairs under other conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RescoringRecord {
+pub struct ScoreStabilityRecord {
     /// The device, precision and activation of the original scores.
     #[serde(flatten)]
     pub environment: ScoringEnvironment,
@@ -101,10 +101,10 @@ impl ScoringEnvironment {
     }
 }
 
-impl RescoringRecord {
+impl ScoreStabilityRecord {
     /// Returns the record with other pair numbers: new pair `i` is pair `old[i]` of this record.
-    pub fn with_renumbered_pairs(&self, old: &[u32]) -> RescoringRecord {
-        RescoringRecord {
+    pub fn with_renumbered_pairs(&self, old: &[u32]) -> ScoreStabilityRecord {
+        ScoreStabilityRecord {
             rescored: self.rescored.iter().map(|it| it.renumbered(old)).collect(),
             ..self.clone()
         }
@@ -140,7 +140,10 @@ impl RescoredPairs {
 /// queries, evenly spread among those that have pairs, with up to 16 documents each. The documents
 /// are those of evenly spread instances of the query, of every axiom and variant in turn, so that
 /// whole instances have verdicts. If there are no instances, the documents are evenly spread.
-pub fn select_pairs_to_rescore(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
+pub fn select_pairs_to_rescore(
+    pairs: &QueryDocumentPairs,
+    instances: &[ProbeInstances],
+) -> Vec<u32> {
     let queries: Vec<usize> = (0..pairs.n_queries())
         .filter(|&it| !pairs.documents_of_query(it).is_empty())
         .collect();
@@ -162,7 +165,7 @@ pub fn select_pairs_to_rescore(pairs: &QueryDocumentPairs, instances: &[Instance
 }
 
 /// Returns the documents of some instances of a query.
-fn of_instances(instances: &[Instances], query: usize) -> Vec<StudyDocNo> {
+fn of_instances(instances: &[ProbeInstances], query: usize) -> Vec<StudyDocNo> {
     let mut chosen: Vec<StudyDocNo> = Vec::new();
     for turn in 0..PAIRS_OF_A_QUERY {
         for it in instances {
@@ -251,7 +254,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_seen() {
-        let certificate = |pairs: &[u32], values: &[f64]| RescoringRecord {
+        let certificate = |pairs: &[u32], values: &[f64]| ScoreStabilityRecord {
             environment: ScoringEnvironment::with_unknown_activation("cpu", "f32"),
             rescored: vec![RescoredPairs {
                 condition: RescoringCondition::Unbatched,

@@ -27,7 +27,7 @@ pub fn ranker_slugs<'a>(rankers: impl IntoIterator<Item = &'a RankerInfo>) -> Ve
     for ranker in rankers {
         let name = base_slug(ranker);
         let digits = ranker.fingerprint.chars().take(FINGERPRINT_DIGITS);
-        let digits = hyphenate(&digits.collect::<String>());
+        let digits = slugify(&digits.collect::<String>());
         let with_counter = (2..).map(|it| with_suffix(&name, &format!("{digits}-{it}")));
         let mut candidates = iter::once(name.clone())
             .chain(iter::once(with_suffix(&name, &digits)))
@@ -50,7 +50,7 @@ pub fn parse_ranker_slug_or_position(slugs: &[String], name: &str) -> Result<usi
 
 /// Returns the slug of a ranker before it is made unique.
 fn base_slug(ranker: &RankerInfo) -> String {
-    let label = hyphenate(&ranker.label);
+    let label = slugify(&ranker.label);
     let model_use = match ranker.kind {
         RankerKind::Neural => ranker.spec.split_once(':').map_or("", |it| it.1),
         RankerKind::Lexical | RankerKind::Remote | RankerKind::ScoreFile => "",
@@ -60,10 +60,10 @@ fn base_slug(ranker: &RankerInfo) -> String {
         .split(|it: char| !it.is_ascii_alphanumeric())
         .next()
         .unwrap_or_default();
-    let model_use = hyphenate(model_use);
+    let model_use = slugify(model_use);
     let name = match label.split('-').any(|it| it == model_use) {
         true => label,
-        false => hyphenate(&format!("{label} {model_use}")),
+        false => slugify(&format!("{label} {model_use}")),
     };
     match shortened(&name, MAX_SLUG_CHARS) {
         "" => "ranker".to_owned(),
@@ -72,7 +72,7 @@ fn base_slug(ranker: &RankerInfo) -> String {
 }
 
 /// Returns a text in lower case, with one hyphen for every run of other characters.
-pub fn hyphenate(text: &str) -> String {
+pub fn slugify(text: &str) -> String {
     let text = text.to_lowercase();
     let words = text.split(|it: char| !it.is_ascii_alphanumeric());
     let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();

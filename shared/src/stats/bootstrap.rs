@@ -20,7 +20,7 @@ use rand_core::RngCore;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-use super::permutation::PairedVerdictCounts;
+use super::permutation::TwoRankerSatisfiedCounts;
 use crate::stats::EstimateWithInterval;
 use crate::stats::quantile::quantile_of_sorted;
 
@@ -46,7 +46,7 @@ pub struct QueryVerdictCounts {
 /// A fraction over instances and over queries, with intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SatisfiedFraction {
+pub struct SatisfiedFractionEstimates {
     /// The fraction over instances, so that a query weighs as much as it has instances.
     #[serde(alias = "micro")]
     pub micro_average: EstimateWithInterval,
@@ -65,7 +65,7 @@ pub struct SatisfiedFraction {
 }
 
 /// Returns the fraction with intervals from the verdicts of each query; `None` without a verdict.
-pub fn bootstrap_fraction(queries: &[QueryVerdictCounts]) -> Option<SatisfiedFraction> {
+pub fn bootstrap_fraction(queries: &[QueryVerdictCounts]) -> Option<SatisfiedFractionEstimates> {
     let units: Vec<Unit> = queries
         .iter()
         .filter(|it| it.n_verdicts > 0)
@@ -84,7 +84,7 @@ pub fn bootstrap_fraction(queries: &[QueryVerdictCounts]) -> Option<SatisfiedFra
         over_queries.push(drawn.over_queries(units.len()));
     }
     let n = units.len();
-    Some(SatisfiedFraction {
+    Some(SatisfiedFractionEstimates {
         detectable_difference: (n > 1)
             .then(|| POWER * standard_deviation(&micro))
             .filter(|it| *it > 0.0),
@@ -126,7 +126,7 @@ pub fn bootstrap_mean(values: &[f64]) -> Option<EstimateWithInterval> {
 /// Returns the difference of two fractions over the same instances, with its bootstrap interval
 /// over queries, drawn as for [`bootstrap_fraction`]; `None` without queries.
 pub(super) fn bootstrap_fraction_difference(
-    queries: &[PairedVerdictCounts],
+    queries: &[TwoRankerSatisfiedCounts],
 ) -> Option<EstimateWithInterval> {
     if queries.is_empty() {
         return None;

@@ -11,7 +11,7 @@ pub(super) const Z_975: f64 = 1.959_963_984_540_054;
 /// Pearson's r and the number of points.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PearsonCorrelation {
+pub struct CorrelationWithSampleSize {
     /// Pearson's r, from −1 to 1.
     pub r: EstimateWithInterval,
     /// The number of points.
@@ -20,7 +20,7 @@ pub struct PearsonCorrelation {
 
 /// Returns Pearson's r; `None` for fewer than four points, which give no interval, or if one of the
 /// values is constant.
-pub fn pearson_correlation(points: &[[f64; 2]]) -> Option<PearsonCorrelation> {
+pub fn pearson_correlation(points: &[[f64; 2]]) -> Option<CorrelationWithSampleSize> {
     let n = points.len();
     if n < 4 {
         return None;
@@ -38,7 +38,7 @@ pub fn pearson_correlation(points: &[[f64; 2]]) -> Option<PearsonCorrelation> {
     let r = (product(0, 1) / scale).clamp(-1.0, 1.0);
     let half = Z_975 / (n as f64 - 3.0).sqrt();
     let bound = |by: f64| libm::tanh(libm::atanh(r) + by);
-    Some(PearsonCorrelation {
+    Some(CorrelationWithSampleSize {
         r: EstimateWithInterval {
             value: r,
             interval: [bound(-half), bound(half)],

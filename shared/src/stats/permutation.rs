@@ -20,7 +20,7 @@ use super::bootstrap::{N_RESAMPLES, SEED, STREAM, bootstrap_fraction_difference}
 
 /// The verdicts of two rankers on one query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PairedVerdictCounts {
+pub struct TwoRankerSatisfiedCounts {
     /// The number of instances on which the first ranker agrees with the claim.
     pub n_agreeing_first: u64,
     /// The number of instances on which the second ranker agrees with the claim.
@@ -51,9 +51,9 @@ pub struct SatisfiedFractionDifference {
 
 /// Compares two rankers; `None` without an instance on which both have a verdict.
 pub fn compare_satisfied_fractions(
-    queries: &[PairedVerdictCounts],
+    queries: &[TwoRankerSatisfiedCounts],
 ) -> Option<SatisfiedFractionDifference> {
-    let units: Vec<PairedVerdictCounts> = queries
+    let units: Vec<TwoRankerSatisfiedCounts> = queries
         .iter()
         .copied()
         .filter(|it| it.n_verdicts > 0)
@@ -79,8 +79,9 @@ pub fn permutation_p_value_of_mean(differences: &[f64]) -> f64 {
     exchanged(steps.collect())
 }
 
-fn p_of(units: &[PairedVerdictCounts]) -> f64 {
-    let lead = |it: &PairedVerdictCounts| it.n_agreeing_first as i64 - it.n_agreeing_second as i64;
+fn p_of(units: &[TwoRankerSatisfiedCounts]) -> f64 {
+    let lead =
+        |it: &TwoRankerSatisfiedCounts| it.n_agreeing_first as i64 - it.n_agreeing_second as i64;
     exchanged(units.iter().map(lead).collect())
 }
 
@@ -116,7 +117,7 @@ fn turned(leads: &[i64], mut sign: impl FnMut(usize) -> u64) -> i64 {
         .sum()
 }
 
-fn effect_size(units: &[PairedVerdictCounts]) -> Option<f64> {
+fn effect_size(units: &[TwoRankerSatisfiedCounts]) -> Option<f64> {
     let n = units.len() as f64;
     let leads: Vec<f64> = units
         .iter()
@@ -132,10 +133,10 @@ fn effect_size(units: &[PairedVerdictCounts]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn units(first: &[u64], second: &[u64], judged: &[u64]) -> Vec<PairedVerdictCounts> {
+    fn units(first: &[u64], second: &[u64], judged: &[u64]) -> Vec<TwoRankerSatisfiedCounts> {
         let pairs = first.iter().zip(second).zip(judged);
         pairs
-            .map(|((&first, &second), &judged)| PairedVerdictCounts {
+            .map(|((&first, &second), &judged)| TwoRankerSatisfiedCounts {
                 n_agreeing_first: first,
                 n_agreeing_second: second,
                 n_verdicts: judged,
@@ -143,7 +144,7 @@ mod tests {
             .collect()
     }
 
-    fn ten() -> Vec<PairedVerdictCounts> {
+    fn ten() -> Vec<TwoRankerSatisfiedCounts> {
         units(
             &[3, 5, 2, 8, 0, 7, 4, 6, 9, 1],
             &[2, 5, 4, 5, 1, 3, 4, 4, 6, 2],
@@ -205,7 +206,7 @@ mod tests {
             (0.0, 1.0, None)
         );
         assert_eq!(
-            compare_satisfied_fractions(&[PairedVerdictCounts::default()]),
+            compare_satisfied_fractions(&[TwoRankerSatisfiedCounts::default()]),
             None
         );
         // A single query gives no interval.

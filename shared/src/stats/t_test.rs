@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The test of a mean against 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TTestResult {
+pub struct OneSampleTTestResult {
     /// The t statistic; infinite if all differences are equal and not 0.
     pub t: f64,
     /// The two-sided p-value.
@@ -17,7 +17,7 @@ pub struct TTestResult {
 }
 
 /// Tests the mean of differences against 0; `None` for fewer than two, or if all of them are 0.
-pub fn one_sample_t_test(differences: &[f64]) -> Option<TTestResult> {
+pub fn one_sample_t_test(differences: &[f64]) -> Option<OneSampleTTestResult> {
     let n = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / n;
     let squares = differences.iter().map(|it| (it - mean) * (it - mean));
@@ -26,7 +26,7 @@ pub fn one_sample_t_test(differences: &[f64]) -> Option<TTestResult> {
         return None;
     }
     let t = mean / (deviation / n.sqrt());
-    Some(TTestResult {
+    Some(OneSampleTTestResult {
         t,
         p: two_sided(t, n - 1.0),
     })

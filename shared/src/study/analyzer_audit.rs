@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
 use crate::probe::mining::{InstanceMiner, PooledQuery};
-use crate::probe::{AxiomVariant, Instances, MiningResult, Probe};
+use crate::probe::{AxiomVariant, MiningResult, Probe, ProbeInstances};
 
 /// How many instances of a study are still instances under one other analyzer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnalyzerInstanceRetention {
+pub struct InstanceRetentionUnderAnalyzer {
     /// The other analyzer: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
     /// One entry for each axiom and variant.
-    pub rows: Vec<AxiomInstanceRetention>,
+    pub rows: Vec<InstanceRetentionAcrossAnalyzers>,
 }
 
 /// How many instances of one axiom in one variant are still instances under the other analyzer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AxiomInstanceRetention {
+pub struct InstanceRetentionAcrossAnalyzers {
     /// The probe whose instances were checked.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -39,7 +39,7 @@ pub struct AxiomInstanceRetention {
 
 /// Checks instances under another analyzer.
 #[derive(Clone, Copy)]
-pub struct InstanceRetentionCounter<'a> {
+pub struct AnalyzerChangeRetentionCounter<'a> {
     /// A miner over an index made with the other analyzer, for the same probes and without a cap.
     pub miner: InstanceMiner<'a>,
     /// The mined instances, over document numbers of the collection.
@@ -48,11 +48,11 @@ pub struct InstanceRetentionCounter<'a> {
     pub collection: &'a Collection,
 }
 
-impl InstanceRetentionCounter<'_> {
+impl AnalyzerChangeRetentionCounter<'_> {
     /// Returns how many instances of a query are still instances, for each axiom and variant and
     /// for each behavioral test. Tests whose documents are not from the pool are left out: their
     /// samples do not depend on terms.
-    pub fn count_retained_in_query(&self, query: usize) -> Vec<u64> {
+    pub fn count_retained_per_probe(&self, query: usize) -> Vec<u64> {
         let texts = &self.mining_result.study_docs;
         let pool = self.mining_result.pools[query].iter();
         let pool: Vec<u32> = pool.map(|&it| texts[it as usize].source_doc()).collect();
@@ -76,26 +76,28 @@ impl InstanceRetentionCounter<'_> {
     }
 
     /// Returns the instances from pools, each with its position.
-    fn mined_of_pools(&self) -> impl Iterator<Item = (usize, &Instances)> {
+    fn mined_of_pools(&self) -> impl Iterator<Item = (usize, &ProbeInstances)> {
         let all = self.mining_result.instances.iter().enumerate();
         all.filter(|it| !it.1.probe.adds_docs_to_collection())
     }
 
-    /// Sums up the results of [`InstanceRetentionCounter::count_retained_in_query`] over all
+    /// Sums up the results of [`AnalyzerChangeRetentionCounter::count_retained_per_probe`] over all
     /// queries.
     pub fn sum_retained_over_queries(
         &self,
         analyzer: String,
         queries: &[Vec<u64>],
-    ) -> AnalyzerInstanceRetention {
+    ) -> InstanceRetentionUnderAnalyzer {
         let rows = self.mined_of_pools().zip(0..);
-        let rows = rows.map(|((_, instances), at): (_, usize)| AxiomInstanceRetention {
-            probe: instances.probe,
-            variant: instances.variant,
-            n_instances: instances.len() as u64,
-            n_retained: queries.iter().map(|it| it[at]).sum(),
-        });
-        AnalyzerInstanceRetention {
+        let rows = rows.map(
+            |((_, instances), at): (_, usize)| InstanceRetentionAcrossAnalyzers {
+                probe: instances.probe,
+                variant: instances.variant,
+                n_instances: instances.len() as u64,
+                n_retained: queries.iter().map(|it| it[at]).sum(),
+            },
+        );
+        InstanceRetentionUnderAnalyzer {
             analyzer,
             rows: rows.collect(),
         }
@@ -107,7 +109,7 @@ mod tests {
     use super::*;
     use crate::index::Index;
     use crate::probe::Axiom;
-    use crate::probe::MiningLimits;
+    use crate::probe::MiningThresholds;
     use crate::study::fixture;
     use crate::text::{Analyzer, Stemmer};
 
@@ -125,9 +127,9 @@ mod tests {
 
     #[test]
     fn an_instance_holds_or_not_under_other_terms() {
-        let limits = MiningLimits {
+        let limits = MiningThresholds {
             min_query_term_occurrences: 0,
-            ..MiningLimits::STANDARD
+            ..MiningThresholds::STANDARD
         };
         let miner = |index| InstanceMiner {
             index,
@@ -137,7 +139,7 @@ mod tests {
         };
         let (stems, words) = (index(Stemmer::Porter), index(Stemmer::None));
         let shard =
-            miner(&stems).mine_pooled_query(&PooledQuery::without_grades("river", &[0, 1, 2]));
+            miner(&stems).mine_pooled_query(&PooledQuery::from_ungraded_docs("river", &[0, 1, 2]));
         let mined = MiningResult::from_query_results(
             &[(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)],
             vec![shard],
@@ -145,12 +147,12 @@ mod tests {
         let collection = fixture::fixture_collection(&["river"], &TEXTS);
         let held = |index| {
             let miner = miner(index);
-            let auditor = InstanceRetentionCounter {
+            let auditor = AnalyzerChangeRetentionCounter {
                 miner,
                 mining_result: &mined,
                 collection: &collection,
             };
-            let queries = [auditor.count_retained_in_query(0)];
+            let queries = [auditor.count_retained_per_probe(0)];
             let audit = auditor.sum_retained_over_queries("other".to_owned(), &queries);
             (audit.rows[0].n_instances, audit.rows[0].n_retained)
         };

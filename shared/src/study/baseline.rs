@@ -17,12 +17,12 @@ pub struct StudyBaseline {
     /// The hash of its instances.
     pub instances_hash: String,
     /// The cells, in the order of the study.
-    pub cells: Vec<BaselineCell>,
+    pub cells: Vec<BaselineSatisfiedFraction>,
 }
 
 /// The fraction of one ranker on one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BaselineCell {
+pub struct BaselineSatisfiedFraction {
     /// The ranker, as on the command line.
     pub ranker: String,
     /// The probe of the cell.
@@ -39,7 +39,7 @@ pub struct BaselineCell {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BaselineCellComparison {
     /// The expected cell.
-    pub expected: BaselineCell,
+    pub expected: BaselineSatisfiedFraction,
     /// The actual fraction; `None` if the ranker is missing or has no verdict.
     pub actual: Option<f64>,
     /// Whether the actual fraction is at least the expected one minus the tolerance.
@@ -54,7 +54,7 @@ impl StudyBaseline {
             overview.rows.iter().flat_map(move |row| {
                 let cells = row.cells.iter().zip(&overview.columns);
                 cells.filter_map(move |(cell, column)| {
-                    Some(BaselineCell {
+                    Some(BaselineSatisfiedFraction {
                         ranker: row.ranker.spec.clone(),
                         probe: column.probe,
                         variant: overview.variant,
@@ -87,7 +87,7 @@ impl StudyBaseline {
             return Err(Error::conflicting_value("baseline", reason));
         }
         let compared = self.cells.iter().map(|expected| {
-            let same = |it: &&BaselineCell| {
+            let same = |it: &&BaselineSatisfiedFraction| {
                 (&it.ranker, it.probe, it.variant)
                     == (&expected.ranker, expected.probe, expected.variant)
             };

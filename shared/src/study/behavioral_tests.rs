@@ -17,9 +17,9 @@ use super::Study;
 use super::controls::{InstanceFilter, StudyPageControls};
 use super::overview::QuerySplitSize;
 use crate::error::{Error, serialize_as_text};
-use crate::probe::transfer::TransferPairCounts;
-use crate::probe::{AxiomVariant, Instances, Probe, ScoreClaim, StudyDocNo};
-use crate::score::{RankerInfo, RankerPairScores};
+use crate::probe::transfer::UsedAndSkippedPairCounts;
+use crate::probe::{AxiomVariant, Probe, ProbeInstances, ScoreClaim, StudyDocNo};
+use crate::score::{RankerInfo, RankerQueryDocumentScores};
 use crate::stats::bootstrap::{self, QueryVerdictCounts};
 use crate::stats::quantile::median;
 use crate::stats::{EstimateWithInterval, t_test};
@@ -220,7 +220,7 @@ pub struct BehavioralTestResults {
     /// The lowest grade that counts as relevant.
     pub min_relevant_grade: i32,
     /// The number of pairs of each transfer set that were used or left out.
-    pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
+    pub transfer_pair_counts: Vec<(Probe, UsedAndSkippedPairCounts)>,
     /// The splits of the queries.
     pub splits: Vec<QuerySplitSize>,
     /// The rankers, in the order of the study.
@@ -250,7 +250,7 @@ impl Study {
                 "must be a number of at least 0",
             ));
         }
-        let filter = InstanceFilter::new(self, &controls);
+        let filter = InstanceFilter::from_study_page_controls(self, &controls);
         let rankers: Vec<TestedRanker> = self
             .scores
             .iter()
@@ -309,7 +309,11 @@ impl Study {
 
     /// Returns the median, over all queries, of the differences of adjacent scores among the top
     /// 10 documents of the pool, ordered by the ranker.
-    fn tuned_delta(&self, scores: &RankerPairScores, filter: &InstanceFilter<'_>) -> Option<f64> {
+    fn tuned_delta(
+        &self,
+        scores: &RankerQueryDocumentScores,
+        filter: &InstanceFilter<'_>,
+    ) -> Option<f64> {
         let mut differences = Vec::new();
         for (query, pool) in self.pools.iter().enumerate() {
             if !filter.includes_query(query) {
@@ -363,7 +367,7 @@ impl Study {
     fn effect(
         &self,
         samples: &SampleSelection<'_>,
-        scores: &RankerPairScores,
+        scores: &RankerQueryDocumentScores,
         delta: f64,
     ) -> Option<BehavioralEffect> {
         let mut differences = Vec::new();
@@ -416,7 +420,7 @@ impl<'a> BootstrapUnits<'a> {
 
 /// The samples of one behavioral test, with a filter for those that count.
 struct SampleSelection<'a> {
-    instances: &'a Instances,
+    instances: &'a ProbeInstances,
     filter: &'a InstanceFilter<'a>,
     slice: RelevanceSlice,
     relevant_from: i32,
@@ -475,7 +479,7 @@ fn difference(
     claim: ScoreClaim<StudyDocNo>,
     score: impl FnMut(StudyDocNo) -> Option<f64>,
 ) -> Option<f64> {
-    match claim.map_docs_to_scores(score)? {
+    match claim.replace_docs_with_scores(score)? {
         ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
             Some(winner - loser)
         }

@@ -3,18 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::analyzer_audit::AnalyzerInstanceRetention;
+use super::analyzer_audit::InstanceRetentionUnderAnalyzer;
 use super::preparation::{
-    InputFileContents, PreparedCollection, RunningStage, ShardExecutor, StudyPreparationStage,
+    ParsedInputFiles, PreparedCollection, RunningStage, ShardExecutor, StudyPreparationStage,
 };
 use super::{Study, StudyDefinition, StudyWordVectors, TermStatistics};
 use crate::collection::{Collection, Qrels, Query};
 use crate::error::Error;
 use crate::index::{DocNo, Index};
 use crate::probe::MiningResult;
-use crate::probe::mining::StudyDocument;
+use crate::probe::mining::OriginalOrDerivedDocument;
 use crate::rank::LexicalRanker;
-use crate::score::{QueryDocumentPairs, RankerPairScores, lexical};
+use crate::score::{QueryDocumentPairs, RankerQueryDocumentScores, lexical};
 
 /// The inputs from which a study is made.
 pub struct StudyInputs {
@@ -23,7 +23,7 @@ pub struct StudyInputs {
     /// The whole collection.
     pub collection: Collection,
     /// The other files that the definition names.
-    pub files: InputFileContents,
+    pub files: ParsedInputFiles,
     /// The lexical rankers. Scores of other rankers are added later.
     pub rankers: Vec<LexicalRanker>,
     /// The date of today: `2026-11-20`.
@@ -80,7 +80,7 @@ pub struct LexicalPairScorer<'a> {
     /// The index of the collection.
     pub index: &'a Index,
     /// The documents, by their number.
-    pub study_docs: &'a [StudyDocument],
+    pub study_docs: &'a [OriginalOrDerivedDocument],
     /// The unique pairs.
     pub pairs: &'a QueryDocumentPairs,
 }
@@ -91,7 +91,7 @@ impl LexicalPairScorer<'_> {
         &self,
         rankers: &[LexicalRanker],
         executor: &mut E,
-    ) -> Result<Vec<RankerPairScores>, E::Error> {
+    ) -> Result<Vec<RankerQueryDocumentScores>, E::Error> {
         let LexicalPairScorer {
             collection,
             index,
@@ -106,7 +106,7 @@ impl LexicalPairScorer<'_> {
         for ranker in rankers {
             let shard = |query: usize| {
                 let text = &collection.queries[query].text;
-                lexical::score_documents_for_query(
+                lexical::score_lexically_for_query(
                     index,
                     ranker,
                     text,
@@ -114,7 +114,9 @@ impl LexicalPairScorer<'_> {
                 )
             };
             let shards = step.compute_and_collect_shards(n_queries, shard).await?;
-            scores.push(lexical::assemble_lexical_scores(ranker, shards, pairs)?);
+            scores.push(lexical::concatenate_lexical_score_shards(
+                ranker, shards, pairs,
+            )?);
         }
         Ok(scores)
     }
@@ -149,8 +151,8 @@ struct StudyParts {
     /// The instances, over document numbers of the collection.
     mined: MiningResult,
     pairs: QueryDocumentPairs,
-    scores: Vec<RankerPairScores>,
-    audits: Vec<AnalyzerInstanceRetention>,
+    scores: Vec<RankerQueryDocumentScores>,
+    audits: Vec<InstanceRetentionUnderAnalyzer>,
     n_without_text: u64,
     made: String,
 }
@@ -212,7 +214,7 @@ fn assemble(parts: StudyParts) -> Study {
     let overlap = overlaps(collection, index);
     let words = prepared.word_vectors().map(|it| StudyWordVectors {
         info: it.vectors_info(definition.vectors.as_deref().unwrap_or_default()),
-        vectors: it.vectors_of_docs_and_queries(pooled.iter().copied(), &collection.queries),
+        vectors: it.subset_for_docs_and_queries(pooled.iter().copied(), &collection.queries),
     });
     let asked_for = |id: &&str| {
         collection

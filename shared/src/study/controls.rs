@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
-use crate::probe::{Axiom, AxiomVariant, Instances, Probe, ScoreClaim, StudyDocNo};
-use crate::score::RankerPairScores;
+use crate::probe::{Axiom, AxiomVariant, Probe, ProbeInstances, ScoreClaim, StudyDocNo};
+use crate::score::RankerQueryDocumentScores;
 use crate::text::Vocabulary;
 
 /// The state of the controls of a study page. It is part of the page's address.
@@ -64,7 +64,7 @@ impl StudyPageControls {
     }
 
     /// Returns the tie threshold ε for a ranker.
-    pub(crate) fn tie_threshold_for_ranker(&self, scores: &RankerPairScores) -> f64 {
+    pub(crate) fn tie_threshold_for_ranker(&self, scores: &RankerQueryDocumentScores) -> f64 {
         self.tie_threshold
             .unwrap_or(scores.ranker.kind.default_tie_threshold())
     }
@@ -98,7 +98,7 @@ impl Study {
         &self,
         probe: Probe,
         mode: AxiomVariant,
-    ) -> Result<&Instances, Error> {
+    ) -> Result<&ProbeInstances, Error> {
         let mode = match probe.is_axiom() {
             true => mode,
             false => AxiomVariant::Fixed,
@@ -126,7 +126,10 @@ pub(crate) struct InstanceFilter<'a> {
 }
 
 impl<'a> InstanceFilter<'a> {
-    pub(crate) fn new(study: &'a Study, dials: &'a StudyPageControls) -> InstanceFilter<'a> {
+    pub(crate) fn from_study_page_controls(
+        study: &'a Study,
+        dials: &'a StudyPageControls,
+    ) -> InstanceFilter<'a> {
         let mined = study.definition.limits.length_tolerance_terms;
         let turned = dials
             .length_tolerance
@@ -135,7 +138,7 @@ impl<'a> InstanceFilter<'a> {
             let lengths = study
                 .lengths
                 .0
-                .get_or_init(|| count_terms_per_document(study));
+                .get_or_init(|| study_document_lengths(study));
             (delta, lengths.as_slice())
         });
         InstanceFilter {
@@ -156,17 +159,19 @@ impl<'a> InstanceFilter<'a> {
     /// ranker.
     pub(crate) fn includes_instance(
         &self,
-        instances: &Instances,
+        instances: &ProbeInstances,
         query: usize,
         claim: ScoreClaim<StudyDocNo>,
-        scores: Option<&RankerPairScores>,
+        scores: Option<&RankerQueryDocumentScores>,
     ) -> bool {
         let fits = match (self.only, scores) {
             (InstanceSubset::All, _) | (InstanceSubset::Untruncated, None) => true,
-            (InstanceSubset::Untruncated, Some(scores)) => {
-                !self.study.has_truncated_document(scores, query, claim)
+            (InstanceSubset::Untruncated, Some(scores)) => !self
+                .study
+                .claim_has_truncated_document(scores, query, claim),
+            (InstanceSubset::WithRelevant, _) => {
+                self.study.has_relevant_claim_document(query, claim)
             }
-            (InstanceSubset::WithRelevant, _) => self.study.has_relevant_document(query, claim),
         };
         fits && self.has_similar_lengths(instances, claim) && self.includes_query(query)
     }
@@ -174,10 +179,10 @@ impl<'a> InstanceFilter<'a> {
     /// Returns whether its documents differ in length by at most δ.
     pub(super) fn has_similar_lengths(
         &self,
-        instances: &Instances,
+        instances: &ProbeInstances,
         claim: ScoreClaim<StudyDocNo>,
     ) -> bool {
-        let Instances {
+        let ProbeInstances {
             probe,
             variant: mode,
             ..
@@ -202,23 +207,23 @@ impl<'a> InstanceFilter<'a> {
 
 impl Study {
     /// Returns whether the ranker read only a part of one of the documents.
-    pub(super) fn has_truncated_document(
+    pub(super) fn claim_has_truncated_document(
         &self,
-        scores: &RankerPairScores,
+        scores: &RankerQueryDocumentScores,
         query: usize,
         claim: ScoreClaim<StudyDocNo>,
     ) -> bool {
         !scores.truncated.is_empty()
             && claim
-                .docs()
+                .docs_in_claim_order()
                 .into_iter()
-                .any(|text| self.is_doc_truncated(scores, query, text))
+                .any(|text| self.is_doc_truncated_by_ranker(scores, query, text))
     }
 
     /// Returns whether the ranker read only a part of a document.
-    pub(super) fn is_doc_truncated(
+    pub(super) fn is_doc_truncated_by_ranker(
         &self,
-        scores: &RankerPairScores,
+        scores: &RankerQueryDocumentScores,
         query: usize,
         text: StudyDocNo,
     ) -> bool {
@@ -227,13 +232,13 @@ impl Study {
     }
 
     /// Returns whether one of the documents is relevant.
-    pub(super) fn has_relevant_document(
+    pub(super) fn has_relevant_claim_document(
         &self,
         query: usize,
         claim: ScoreClaim<StudyDocNo>,
     ) -> bool {
         claim
-            .docs()
+            .docs_in_claim_order()
             .into_iter()
             .any(|it| self.relevance_grade(query, it).is_some_and(|it| it >= 1))
     }
@@ -262,7 +267,7 @@ impl PartialEq for CachedDocumentLengths {
 }
 
 /// Returns the lengths of all documents of a study.
-pub(super) fn count_terms_per_document(study: &Study) -> Vec<u32> {
+pub(super) fn study_document_lengths(study: &Study) -> Vec<u32> {
     if let Some(withheld) = &study.withheld_texts {
         return withheld.n_terms.clone();
     }

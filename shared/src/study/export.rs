@@ -9,7 +9,7 @@ use crate::index::{Index, IndexBuilder};
 use crate::probe::features::{
     DocumentFeatureExtractor, DocumentFeatures, QueryPoolFeatures, RequiredDocumentFeatures,
 };
-use crate::probe::mining::StudyDocument;
+use crate::probe::mining::OriginalOrDerivedDocument;
 use crate::probe::{AxiomVariant, MeasuredPrecondition, Probe, ScoreClaimKind, StudyDocNo};
 use crate::word_vectors::{IndexedWordVectors, WordVectors};
 
@@ -78,7 +78,7 @@ impl Study {
                     (vocabulary.term_no(term), stats.df, stats.cf)
                 },
             );
-            let counting = DocumentFeatureExtractor::new(
+            let counting = DocumentFeatureExtractor::for_query(
                 &index,
                 known.as_ref(),
                 &asked.text,
@@ -89,8 +89,8 @@ impl Study {
             let count = |&text: &StudyDocNo| {
                 let text = self.study_docs[text as usize];
                 match text {
-                    StudyDocument::Original { doc } => counting.extract(doc),
-                    StudyDocument::Repeated { times, .. } => {
+                    OriginalOrDerivedDocument::Original { doc } => counting.extract(doc),
+                    OriginalOrDerivedDocument::Repeated { times, .. } => {
                         let body = index
                             .term_sequence_of_doc(text.source_doc())
                             .repeat(times as usize);
@@ -99,14 +99,14 @@ impl Study {
                 }
             };
             let counted: Vec<DocumentFeatures> = texts.iter().map(count).collect();
-            let alike = counting.query_term_similarities();
+            let alike = counting.pairwise_query_term_similarities();
             for instances in &self.instances {
                 for claim in instances.claims_of_query(query) {
                     let place = |text: &StudyDocNo| {
                         let at = texts.binary_search(text);
                         at.expect("every text of an instance is scored")
                     };
-                    let of_claim = claim.docs();
+                    let of_claim = claim.docs_in_claim_order();
                     let counted: Vec<DocumentFeatures> = of_claim
                         .iter()
                         .map(|it| counted[place(it)].clone())

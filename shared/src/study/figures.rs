@@ -10,16 +10,16 @@ pub mod scatter;
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::analyzer_audit::AnalyzerInstanceRetention;
+use super::analyzer_audit::InstanceRetentionUnderAnalyzer;
 use super::controls::{InstanceFilter, StudyPageControls};
 use super::overview::{QuerySplitSize, StudyOverview};
-use crate::error::{Error, FieldError};
-use crate::probe::{AxiomVariant, Instances};
+use crate::error::{Error, InvalidFieldReason};
+use crate::probe::{AxiomVariant, ProbeInstances};
 use crate::score::RankerInfo;
 use effectiveness::EffectivenessTable;
 use funnel::AxiomRelaxationFunnel;
-use query_overlap::EffectivenessByOverlapFigure;
-use reference_comparison::SatisfactionReferenceComparison;
+use query_overlap::EffectivenessByQueryTermOverlap;
+use reference_comparison::ComparisonWithReferenceRanker;
 use scatter::EffectivenessScatterPlot;
 
 /// The options of the figures: controls, reference ranker, effectiveness measure.
@@ -63,14 +63,14 @@ pub struct StudyFigures {
     /// One funnel for each axiom.
     pub funnels: Vec<AxiomRelaxationFunnel>,
     /// How many instances remain under other analyzers.
-    pub audits: Vec<AnalyzerInstanceRetention>,
+    pub audits: Vec<InstanceRetentionUnderAnalyzer>,
     /// The rankers compared with one of them, axiom by axiom.
-    pub reference_comparison: SatisfactionReferenceComparison,
+    pub reference_comparison: ComparisonWithReferenceRanker,
     /// The effectiveness of the rankers; `None` without judgments.
     pub effectiveness: Option<EffectivenessTable>,
     /// Effectiveness by the share of the query terms that relevant documents contain; `None`
     /// without judgments.
-    pub query_overlap: Option<EffectivenessByOverlapFigure>,
+    pub query_overlap: Option<EffectivenessByQueryTermOverlap>,
     /// Effectiveness against axioms; `None` without judgments.
     pub effectiveness_scatter: Option<EffectivenessScatterPlot>,
 }
@@ -82,19 +82,19 @@ impl Study {
         let mode = overview.variant;
         if choice.reference_row as usize >= self.scores.len().max(1) {
             let (members, n) = ("rankers", self.scores.len());
-            return Err(FieldError::IndexOutOfRange { items: members, n }
+            return Err(InvalidFieldReason::IndexOutOfRange { items: members, n }
                 .into_error_for_field("reference_row"));
         }
-        let filter = InstanceFilter::new(self, &choice.controls);
+        let filter = InstanceFilter::from_study_page_controls(self, &choice.controls);
         let probes = self.definition.axioms();
-        let shown: Vec<&Instances> = probes
+        let shown: Vec<&ProbeInstances> = probes
             .map(|it| self.instances_of_probe(it, mode))
             .collect::<Result<_, Error>>()?;
         let per_query = self.per_query_effectiveness(&filter);
         let measure = choice.measure_index as usize;
         if measure >= overview.measures.len() {
             let (members, n) = ("measures", overview.measures.len());
-            return Err(FieldError::IndexOutOfRange { items: members, n }
+            return Err(InvalidFieldReason::IndexOutOfRange { items: members, n }
                 .into_error_for_field("measure_index"));
         }
         let effectiveness =
@@ -104,8 +104,9 @@ impl Study {
             .map(|it| EffectivenessScatterPlot::from_overview(&overview, it, measure));
         Ok(StudyFigures {
             funnels: self.axiom_relaxation_funnels(&shown, &filter)?,
-            reference_comparison: self.compare_satisfaction_with_reference(&shown, &filter, choice),
-            query_overlap: EffectivenessByOverlapFigure::from_per_query_values(
+            reference_comparison: self
+                .compare_satisfaction_with_reference_ranker(&shown, &filter, choice),
+            query_overlap: EffectivenessByQueryTermOverlap::from_per_query_values(
                 self,
                 &filter,
                 &overview.measures[measure],

@@ -1,6 +1,6 @@
 //! The notable results of a study: the cells that a reader should see first.
 
-use super::overview::{RankerAxiomCell, StudyOverview};
+use super::overview::{RankerAxiomResult, StudyOverview};
 use crate::probe::Probe;
 use crate::stats::EstimateWithInterval;
 
@@ -113,7 +113,7 @@ fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
     let mut all = Vec::new();
     for (at, column) in overview.columns.iter().enumerate() {
         let probe = column.probe;
-        let cells: Vec<(usize, &RankerAxiomCell)> = overview
+        let cells: Vec<(usize, &RankerAxiomResult)> = overview
             .rows
             .iter()
             .enumerate()

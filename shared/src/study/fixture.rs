@@ -1,10 +1,10 @@
 //! Studies for tests: one or more queries over a few documents, in order.
 
 use super::build::{StudyInputs, make_study};
-use super::preparation::{InputFileContents, SequentialShardExecutor, run_synchronously};
+use super::preparation::{ParsedInputFiles, SequentialShardExecutor, run_never_waiting_future};
 use super::{ManipulationLookupFiles, Study, StudyDefinition};
 use crate::collection::{Collection, Document, Qrels, Query};
-use crate::probe::{AxiomVariant, MiningLimits, Probe};
+use crate::probe::{AxiomVariant, MiningThresholds, Probe};
 use crate::text::Analyzer;
 
 /// Documents over a few words; some have the same terms with other counts.
@@ -41,14 +41,14 @@ pub(crate) fn study_with_queries(queries: &[&str], texts: &[&str], delta: u32) -
 
 /// Makes a study with lexical rankers.
 pub(crate) fn make_fixture_study(definition: StudyDefinition, collection: Collection) -> Study {
-    make_fixture_study_with_files(definition, collection, InputFileContents::default())
+    make_fixture_study_with_files(definition, collection, ParsedInputFiles::default())
 }
 
 /// Makes a study with lexical rankers and the files that its definition names.
 pub(crate) fn make_fixture_study_with_files(
     definition: StudyDefinition,
     collection: Collection,
-    files: InputFileContents,
+    files: ParsedInputFiles,
 ) -> Study {
     let rankers = definition.rankers.iter().map(|it| it.parse().unwrap());
     let inputs = StudyInputs {
@@ -58,7 +58,7 @@ pub(crate) fn make_fixture_study_with_files(
         files,
         created: "2026-11-20".to_owned(),
     };
-    run_synchronously(make_study(inputs, &mut SequentialShardExecutor)).unwrap()
+    run_never_waiting_future(make_study(inputs, &mut SequentialShardExecutor)).unwrap()
 }
 
 /// Returns a definition with every lexical axiom, BM25 and QL.
@@ -71,13 +71,13 @@ pub(crate) fn fixture_study_definition(delta: u32) -> StudyDefinition {
         collection: "c".to_owned(),
         n_queries: None,
         pool: "all".parse().unwrap(),
-        probes: Probe::minable_paper_axioms(false),
+        probes: Probe::list_minable_paper_axioms(false),
         variants: vec![AxiomVariant::Fixed],
         rankers: vec!["bm25".to_owned(), "ql".to_owned()],
         analyzer: Analyzer::default(),
-        limits: MiningLimits {
+        limits: MiningThresholds {
             length_tolerance_terms: Some(delta),
-            ..MiningLimits::STANDARD
+            ..MiningThresholds::STANDARD
         },
         vectors: None,
         audit: Vec::new(),

@@ -5,21 +5,23 @@ use serde::{Deserialize, Serialize};
 
 use super::{Study, TermStatistics};
 use crate::error::Error;
-use crate::index::CollectionTotals;
-use crate::index::term_statistics::{QueryTerms, distinct_query_terms_with_statistics};
-use crate::probe::features::{DocumentFeatures, QueryPoolFeatures, WordVectorFeatures};
+use crate::index::DocumentAndTermTotals;
+use crate::index::term_statistics::{DistinctQueryTerms, distinct_query_terms_with_statistics};
+use crate::probe::features::{DocumentFeatures, NonQueryWordVectorFeatures, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, Instances, Manipulation, MeasuredPrecondition, MiningLimits, Probe, ScoreClaim,
+    AxiomVariant, Manipulation, MeasuredPrecondition, MiningThresholds, Probe, ProbeInstances,
+    ScoreClaim,
 };
 use crate::rank::LexicalRanker;
-use crate::score::{RankerInfo, RankerKind, RankerPairScores, lexical};
+use crate::score::{RankerInfo, RankerKind, RankerQueryDocumentScores, lexical};
 use crate::stats::quantile::median;
-use crate::text::linguistics::{LinguisticUnit, analyze_linguistically};
+use crate::text::linguistics::{LinguisticUnit, tag_words_and_noun_phrases};
 use crate::text::{Analyzer, ByteSpan};
-use crate::verdict::Verdict;
+use crate::verdict::VerdictWithMargin;
 use crate::word_vectors::{
-    SimilarWord, WordVectors, for_each_term_token, non_query_bag_of_words, query_bag_of_words,
-    query_term_rows, query_term_similarities, text_word_similarities, words_nearest_to_query,
+    WordSimilarToQuery, WordVectors, for_each_term_token, mean_and_nearest_query_similarity,
+    non_query_bag_of_words, pairwise_query_term_similarities, query_bag_of_word_vectors,
+    query_term_vector_rows, text_words_by_query_similarity,
 };
 
 use std::collections::BTreeMap;
@@ -157,7 +159,7 @@ pub struct NonQueryTermSimilarity {
     /// All occurrences.
     pub n_words: u32,
     /// The words that are most similar to the query, with their cosines.
-    pub nearest_words: Vec<SimilarWord>,
+    pub nearest_words: Vec<WordSimilarToQuery>,
 }
 
 /// The number of words in [`NonQueryTermSimilarity::nearest_words`].
@@ -174,7 +176,7 @@ pub struct RankerInstanceVerdict {
     /// Whether the ranker read only a part of each document.
     pub truncated: Vec<bool>,
     /// `None` unless all documents have a score.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<VerdictWithMargin>,
     /// The median absolute margin of the ranker on this axiom, as the scale of a bar.
     pub typical_margin: Option<f64>,
 }
@@ -208,9 +210,9 @@ impl Study {
         let at = place(instances, number)?;
         let query = instances.query_of_instance(at);
         let claim = instances.claim_at(at);
-        let numbers = claim.docs();
+        let numbers = claim.docs_in_claim_order();
         let bodies: Vec<String> = numbers.iter().map(|&it| self.study_doc_text(it)).collect();
-        let read = AnalyzedInstance::new(
+        let read = InstanceLexicalAnalysis::new(
             &self.definition.analyzer,
             &self.queries[query].text,
             &bodies,
@@ -239,7 +241,7 @@ impl Study {
         let words = self.word_vectors.as_ref().filter(|_| compares);
         for (at, text) in texts.iter_mut().enumerate() {
             text.query_similarity = words.and_then(|it| {
-                read.non_query_term_similarity(&self.definition.analyzer, &it.vectors, at)
+                read.query_similarity_of_other_words(&self.definition.analyzer, &it.vectors, at)
             });
         }
         // The second document of a manipulation is the original.
@@ -267,7 +269,7 @@ impl Study {
             claim: instances.claim.claim_about_docs(&places),
             preconditions: probe.measure_preconditions(
                 mode,
-                &read.query_context(&self.definition.limits, self.totals, &read.features),
+                &read.query_pool_features(&self.definition.limits, self.totals, &read.features),
             ),
             verdicts: self
                 .scores
@@ -305,11 +307,11 @@ impl Study {
         let at = place(instances, number)?;
         let (query, numbers) = (
             instances.query_of_instance(at),
-            instances.claim_at(at).docs(),
+            instances.claim_at(at).docs_in_claim_order(),
         );
         let bodies: Vec<String> = numbers.iter().map(|&it| self.study_doc_text(it)).collect();
         let analyzer = &self.definition.analyzer;
-        let read = AnalyzedInstance::new(
+        let read = InstanceLexicalAnalysis::new(
             analyzer,
             &self.queries[query].text,
             &bodies,
@@ -331,8 +333,8 @@ impl Study {
 
     fn said(
         &self,
-        scores: &RankerPairScores,
-        instances: &Instances,
+        scores: &RankerQueryDocumentScores,
+        instances: &ProbeInstances,
         at: usize,
         tie_width: f64,
     ) -> RankerInstanceVerdict {
@@ -345,26 +347,31 @@ impl Study {
         let sizes: Vec<f64> = (0..instances.len().min(TYPICAL))
             .filter_map(|at| {
                 let claim = instances.claim_at(at);
-                self.ranker_verdict(scores, instances.query_of_instance(at), claim, tie_width)
+                self.ranker_verdict_on_claim(
+                    scores,
+                    instances.query_of_instance(at),
+                    claim,
+                    tie_width,
+                )
             })
             .map(|it| it.margin.abs())
             .collect();
         RankerInstanceVerdict {
             ranker: scores.ranker.clone(),
-            scores: claim.docs().into_iter().map(score).collect(),
+            scores: claim.docs_in_claim_order().into_iter().map(score).collect(),
             truncated: claim
-                .docs()
+                .docs_in_claim_order()
                 .into_iter()
-                .map(|it| self.is_doc_truncated(scores, query, it))
+                .map(|it| self.is_doc_truncated_by_ranker(scores, query, it))
                 .collect(),
-            verdict: self.ranker_verdict(scores, query, claim, tie_width),
+            verdict: self.ranker_verdict_on_claim(scores, query, claim, tie_width),
             typical_margin: median(&sizes),
         }
     }
 }
 
 /// Returns the position of the instance with a number.
-fn place(instances: &Instances, number: u64) -> Result<usize, Error> {
+fn place(instances: &ProbeInstances, number: u64) -> Result<usize, Error> {
     let at = usize::try_from(number).ok();
     at.filter(|&it| it < instances.len()).ok_or_else(|| {
         let (probe, n) = (instances.probe.slug(), instances.len());
@@ -377,7 +384,7 @@ fn tagged(manipulation: Manipulation, text: &str) -> Vec<LinguisticSpans> {
     if units.is_empty() {
         return Vec::new();
     }
-    let analysis = analyze_linguistically(text);
+    let analysis = tag_words_and_noun_phrases(text);
     let of = |&unit: &LinguisticUnit| LinguisticSpans {
         unit,
         spans: analysis.unit_byte_ranges(unit),
@@ -386,25 +393,25 @@ fn tagged(manipulation: Manipulation, text: &str) -> Vec<LinguisticSpans> {
 }
 
 /// A query and its documents, analyzed and counted.
-pub(super) struct AnalyzedInstance<'a> {
+pub(super) struct InstanceLexicalAnalysis<'a> {
     query: (&'a str, Vec<(String, ByteSpan)>),
     bodies: Vec<(&'a str, Vec<(String, ByteSpan)>)>,
     /// The distinct terms of the query, in the order of their first occurrence.
-    pub(super) terms: QueryTerms,
+    pub(super) terms: DistinctQueryTerms,
     /// The features of each document.
     pub(super) features: Vec<DocumentFeatures>,
     /// The similarity of each query term to each other one.
     alike: Vec<f64>,
 }
 
-impl<'a> AnalyzedInstance<'a> {
+impl<'a> InstanceLexicalAnalysis<'a> {
     pub(super) fn new(
         analyzer: &Analyzer,
         query: &'a str,
         bodies: &'a [String],
         stats: &BTreeMap<String, TermStatistics>,
         vectors: Option<&WordVectors>,
-    ) -> AnalyzedInstance<'a> {
+    ) -> InstanceLexicalAnalysis<'a> {
         let analysed = |text: &'a str| (text, analyzer.terms_with_positions(text));
         let query = analysed(query);
         let bodies: Vec<_> = bodies.iter().map(|it| analysed(it)).collect();
@@ -418,8 +425,8 @@ impl<'a> AnalyzedInstance<'a> {
             let stats = stats.get(term).copied().unwrap_or_default();
             (numbers.get(term).copied(), stats.df, stats.cf)
         });
-        let meaning = vectors.map(|it| (it, query_bag_of_words(it, analyzer, query.0)));
-        let asked = vectors.map(|it| query_term_rows(it, analyzer, query.0, &terms));
+        let meaning = vectors.map(|it| (it, query_bag_of_word_vectors(it, analyzer, query.0)));
+        let asked = vectors.map(|it| query_term_vector_rows(it, analyzer, query.0, &terms));
         let count = |body: &(&str, Vec<(String, ByteSpan)>)| {
             let found: Vec<u32> = body.1.iter().map(|it| numbers[it.0.as_str()]).collect();
             let mut counted = DocumentFeatures::from_terms_including_non_query(&found, &terms);
@@ -430,21 +437,22 @@ impl<'a> AnalyzedInstance<'a> {
                     words.push((numbers[term], vectors.row_of_word(token)));
                 });
                 let rest = non_query_bag_of_words(vectors, analyzer, body.0, &terms);
-                let mut meaning = WordVectorFeatures::new(rest, bag);
+                let mut meaning =
+                    NonQueryWordVectorFeatures::from_document_and_query_bags(rest, bag);
                 let words = words.into_iter();
                 meaning.word_similarities = asked
                     .as_ref()
-                    .map(|it| text_word_similarities(vectors, it, &terms, words));
+                    .map(|it| mean_and_nearest_query_similarity(vectors, it, &terms, words));
                 meaning
             });
             counted
         };
         let counted = bodies.iter().map(count).collect();
         let alike = match (vectors, &asked) {
-            (Some(vectors), Some(asked)) => query_term_similarities(vectors, asked),
+            (Some(vectors), Some(asked)) => pairwise_query_term_similarities(vectors, asked),
             _ => Vec::new(),
         };
-        AnalyzedInstance {
+        InstanceLexicalAnalysis {
             alike,
             query,
             bodies,
@@ -454,10 +462,10 @@ impl<'a> AnalyzedInstance<'a> {
     }
 
     /// Returns the query context for some of the documents, as an axiom needs it.
-    pub(super) fn query_context<'b>(
+    pub(super) fn query_pool_features<'b>(
         &'b self,
-        limits: &'b MiningLimits,
-        totals: CollectionTotals,
+        limits: &'b MiningThresholds,
+        totals: DocumentAndTermTotals,
         pool: &'b [DocumentFeatures],
     ) -> QueryPoolFeatures<'b> {
         QueryPoolFeatures {
@@ -470,20 +478,21 @@ impl<'a> AnalyzedInstance<'a> {
     }
 
     /// Returns the similarity of the words of a document to the query.
-    pub(super) fn non_query_term_similarity(
+    pub(super) fn query_similarity_of_other_words(
         &self,
         analyzer: &Analyzer,
         vectors: &WordVectors,
         at: usize,
     ) -> Option<NonQueryTermSimilarity> {
-        let WordVectorFeatures {
+        let NonQueryWordVectorFeatures {
             other_words: rest,
             query_similarity: to_query,
             ..
         } = self.features[at].semantics.as_ref()?;
-        let asked = query_bag_of_words(vectors, analyzer, self.query.0);
+        let asked = query_bag_of_word_vectors(vectors, analyzer, self.query.0);
         let text = self.bodies[at].0;
-        let mut nearest = words_nearest_to_query(vectors, analyzer, text, &self.terms, &asked);
+        let mut nearest =
+            text_words_by_query_similarity(vectors, analyzer, text, &self.terms, &asked);
         nearest.truncate(NEAREST);
         Some(NonQueryTermSimilarity {
             cosine: *to_query,
@@ -533,7 +542,7 @@ impl<'a> AnalyzedInstance<'a> {
     pub(super) fn term_score_contributions(
         &self,
         ranker: &LexicalRanker,
-        totals: &CollectionTotals,
+        totals: &DocumentAndTermTotals,
     ) -> TermScoreContributions {
         let weighed = ranker.prepare_query_scorer(&self.terms, totals);
         let terms = (0..self.terms.len()).map(|term| {

@@ -8,7 +8,7 @@ use super::Study;
 use super::controls::StudyPageControls;
 use crate::error::Error;
 use crate::probe::Probe;
-use crate::verdict::{ClaimOutcome, Verdict};
+use crate::verdict::{VerdictOutcome, VerdictWithMargin};
 
 pub use lister::InstanceLister;
 
@@ -26,7 +26,7 @@ pub struct InstanceListOptions {
     pub ranker: String,
     /// Only instances with this outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<ClaimOutcome>,
+    pub outcome: Option<VerdictOutcome>,
     /// Only queries whose id or text contains this, ignoring case.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub query_filter: String,
@@ -100,7 +100,7 @@ pub struct ListedInstance {
     /// The grades, in the same order.
     pub grades: Vec<Option<i32>>,
     /// `None` unless all documents have a score.
-    pub outcome: Option<ClaimOutcome>,
+    pub outcome: Option<VerdictOutcome>,
     /// `None` unless all documents have a score.
     pub margin: Option<f64>,
     /// Whether the ranker read only a part of one of the documents.
@@ -126,14 +126,14 @@ impl Study {
     /// Returns one page of the instances of a cell.
     pub fn list_instances(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
         let lister = self.instance_lister(listing)?;
-        let counted = [lister.count_margins(0..self.queries.len())];
-        let plan = lister.plan_second_pass(&counted);
+        let counted = [lister.build_margin_histogram(0..self.queries.len())];
+        let plan = lister.plan_page_selection(&counted);
         let picked = plan
             .parts
             .iter()
-            .map(|it| lister.select_instances(it))
+            .map(|it| lister.select_page_instances(it))
             .collect();
-        Ok(lister.build_page(&plan, picked))
+        Ok(lister.merge_selections_into_page(&plan, picked))
     }
 
     /// Returns a lister that computes the same page in parts, which can run on several threads.
@@ -141,12 +141,12 @@ impl Study {
         &'a self,
         listing: &'a InstanceListOptions,
     ) -> Result<InstanceLister<'a>, Error> {
-        InstanceLister::new(self, listing)
+        InstanceLister::for_study(self, listing)
     }
 }
 
 impl InstanceListOptions {
-    fn keeps(&self, verdict: Option<Verdict>) -> bool {
+    fn keeps(&self, verdict: Option<VerdictWithMargin>) -> bool {
         let outcome = verdict.map(|it| it.outcome);
         let margin = verdict.map(|it| it.margin);
         self.outcome.is_none_or(|it| outcome == Some(it))
@@ -199,14 +199,17 @@ mod tests {
         let probe = listing.probe;
         let mode = listing.controls.variant_shown_in_study(study).unwrap();
         let instances = study.instances_of_probe(probe, mode).unwrap();
-        let scores = &study.scores[study.ranker_row(&listing.ranker).unwrap()];
+        let scores = &study.scores[study.parse_ranker_row_index(&listing.ranker).unwrap()];
         let width = listing.controls.tie_threshold_for_ranker(scores);
         let all = (0..instances.len()).map(|at| {
             let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
-            (at as u64, study.ranker_verdict(scores, query, claim, width))
+            (
+                at as u64,
+                study.ranker_verdict_on_claim(scores, query, claim, width),
+            )
         });
         let mut all: Vec<_> = all.filter(|it| listing.keeps(it.1)).collect();
-        let key = |it: &(u64, Option<Verdict>)| {
+        let key = |it: &(u64, Option<VerdictWithMargin>)| {
             let margin = it.1.map(|it| it.margin);
             match listing.sort {
                 InstanceSort::Query => 0.0,
@@ -223,19 +226,19 @@ mod tests {
 
     fn in_parts(study: &Study, listing: &InstanceListOptions, n: usize) -> InstancePage {
         let lister = study.instance_lister(listing).unwrap();
-        let parts = lister.partition_queries_by_instances(n);
+        let parts = lister.split_queries_into_balanced_parts(n);
         assert!(parts.len() > 1);
         let counted: Vec<_> = parts
             .into_iter()
-            .map(|it| lister.count_margins(it))
+            .map(|it| lister.build_margin_histogram(it))
             .collect();
-        let plan = lister.plan_second_pass(&counted);
+        let plan = lister.plan_page_selection(&counted);
         let picked = plan
             .parts
             .iter()
-            .map(|it| lister.select_instances(it))
+            .map(|it| lister.select_page_instances(it))
             .collect();
-        lister.build_page(&plan, picked)
+        lister.merge_selections_into_page(&plan, picked)
     }
 
     #[test]
@@ -257,8 +260,9 @@ mod tests {
             0 => None,
             it => Some((it % 3) as f64),
         });
-        let holes = crate::score::RankerPairScores::new(ranker, values.collect(), &study.pairs);
-        study.add_or_replace_scores(holes.unwrap()).unwrap();
+        let holes =
+            crate::score::RankerQueryDocumentScores::new(ranker, values.collect(), &study.pairs);
+        study.upsert_scores_by_fingerprint(holes.unwrap()).unwrap();
         for ranker in ["bm25", "2"] {
             for sort in [
                 InstanceSort::Query,
@@ -268,8 +272,8 @@ mod tests {
             ] {
                 for outcome in [
                     None,
-                    Some(ClaimOutcome::Satisfied),
-                    Some(ClaimOutcome::Tied),
+                    Some(VerdictOutcome::Satisfied),
+                    Some(VerdictOutcome::Tied),
                 ] {
                     let listing = InstanceListOptions {
                         ranker: ranker.to_owned(),

@@ -3,21 +3,21 @@
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::analyzer_audit::AnalyzerInstanceRetention;
+use super::analyzer_audit::InstanceRetentionUnderAnalyzer;
 use super::controls::{InstanceFilter, StudyPageControls};
 use super::score_stability::ScoreStabilitySummary;
 use crate::collection::Query;
 use crate::error::Error;
-use crate::index::CollectionTotals;
+use crate::index::DocumentAndTermTotals;
 use crate::probe::{
-    AxiomVariant, CandidatePoolSpec, Instances, MiningLimits, Probe, ScoreClaim, ScoreClaimKind,
-    StudyDocNo, TieAgreement,
+    AxiomVariant, CandidatePoolSpec, MiningThresholds, Probe, ProbeInstances, ScoreClaim,
+    ScoreClaimKind, StudyDocNo, TieAgreementWithClaim,
 };
-use crate::score::{RankerInfo, RankerPairScores};
+use crate::score::{RankerInfo, RankerQueryDocumentScores};
 use crate::stats::bootstrap::{self, QueryVerdictCounts};
 use crate::stats::multiple_testing::holm_correction;
-use crate::stats::{EstimateWithInterval, bootstrap::SatisfiedFraction};
-use crate::verdict::{ClaimOutcomeCounts, Verdict};
+use crate::stats::{EstimateWithInterval, bootstrap::SatisfiedFractionEstimates};
+use crate::verdict::{ClaimOutcomeCounts, VerdictWithMargin};
 
 /// The effectiveness measures of a ranker's order of the pool.
 pub(super) const MEASURES: &[&str] = &["nDCG@10", "RR@10", "AP", "P@5"];
@@ -78,7 +78,7 @@ pub struct StudyOverview {
     /// The hash of the instances.
     pub instances_hash: String,
     /// Totals of the whole collection.
-    pub totals: CollectionTotals,
+    pub totals: DocumentAndTermTotals,
     /// The number of queries that the controls select.
     pub n_queries: u64,
     /// The splits of the queries and the number of queries in each.
@@ -91,7 +91,7 @@ pub struct StudyOverview {
     /// Which documents are compared.
     pub pool: CandidatePoolSpec,
     /// The thresholds that decide what becomes an instance.
-    pub limits: MiningLimits,
+    pub limits: MiningThresholds,
     /// The controls with which it was aggregated.
     pub controls: StudyPageControls,
     /// The variant that is shown.
@@ -114,7 +114,7 @@ pub struct StudyOverview {
     pub measures: Vec<String>,
     /// How many instances of this variant remain under other analyzers.
     #[serde(default)]
-    pub audits: Vec<AnalyzerInstanceRetention>,
+    pub audits: Vec<InstanceRetentionUnderAnalyzer>,
     /// Remarks on missing data: documents without text, unscored pairs, …
     pub remarks: Vec<String>,
     /// Whether the texts are withheld: [`Study::without_texts`].
@@ -141,7 +141,7 @@ pub struct RankerOverviewRow {
     /// The name of the ranker in addresses.
     pub slug: String,
     /// One cell for each column; `None` if the axiom has no instance with a verdict.
-    pub cells: Vec<Option<RankerAxiomCell>>,
+    pub cells: Vec<Option<RankerAxiomResult>>,
     /// One value for each measure, over the pool; `None` without judgments.
     pub effectiveness: Vec<Option<f64>>,
     /// The number of pairs without a score.
@@ -165,7 +165,7 @@ impl RankerOverviewRow {
 /// The result of one ranker on one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankerAxiomCell {
+pub struct RankerAxiomResult {
     /// The counts of outcomes.
     pub tally: ClaimOutcomeCounts,
     /// The fraction over instances, with the interval by queries.
@@ -179,14 +179,14 @@ pub struct RankerAxiomCell {
     /// The number of queries with at least one instance with a verdict.
     pub n_queries: u64,
     /// The least difference from .5 that this number of queries can detect:
-    /// [`SatisfiedFraction::detectable_difference`].
+    /// [`SatisfiedFractionEstimates::detectable_difference`].
     #[serde(default)]
     pub detectable_difference: Option<f64>,
     /// The fraction over instances whose documents the ranker read in full, where that differs.
     pub untruncated_fraction: Option<f64>,
 }
 
-impl RankerAxiomCell {
+impl RankerAxiomResult {
     /// Returns the share of the instances that have a verdict, since all their documents have
     /// scores.
     pub fn scored_fraction(&self) -> f64 {
@@ -217,7 +217,7 @@ pub struct AxiomOverviewColumn {
     pub sampled_fraction: f64,
     /// How often the claim holds for the grades, over instances whose grades differ; `None` if
     /// there is no such instance.
-    pub qrels_cell: Option<RankerAxiomCell>,
+    pub qrels_cell: Option<RankerAxiomResult>,
 }
 
 impl Study {
@@ -255,8 +255,8 @@ impl Study {
     pub fn overview(&self, dials: &StudyPageControls) -> Result<StudyOverview, Error> {
         dials.validate_for_study(self)?;
         let mode = dials.variant_shown_in_study(self)?;
-        let filter = InstanceFilter::new(self, dials);
-        let shown: Vec<&Instances> = self
+        let filter = InstanceFilter::from_study_page_controls(self, dials);
+        let shown: Vec<&ProbeInstances> = self
             .definition
             .axioms()
             .map(|it| self.instances_of_probe(it, mode))
@@ -318,8 +318,8 @@ impl Study {
 
     fn row(
         &self,
-        scores: &RankerPairScores,
-        shown: &[&Instances],
+        scores: &RankerQueryDocumentScores,
+        shown: &[&ProbeInstances],
         filter: &InstanceFilter<'_>,
         dials: &StudyPageControls,
     ) -> RankerOverviewRow {
@@ -327,21 +327,21 @@ impl Study {
         let cells = shown.iter().map(|instances| {
             let verdict = |query: usize, claim: ScoreClaim<StudyDocNo>| {
                 let counts = filter.includes_instance(instances, query, claim, Some(scores));
-                counts.then(|| self.ranker_verdict(scores, query, claim, width))
+                counts.then(|| self.ranker_verdict_on_claim(scores, query, claim, width))
             };
             let cell = cell(instances, verdict)?;
             let whole = (!scores.truncated.is_empty()).then(|| {
                 let of_whole = tallies(instances, |query, claim| {
                     let counts = filter.includes_instance(instances, query, claim, Some(scores))
-                        && !self.has_truncated_document(scores, query, claim);
-                    counts.then(|| self.ranker_verdict(scores, query, claim, width))
+                        && !self.claim_has_truncated_document(scores, query, claim);
+                    counts.then(|| self.ranker_verdict_on_claim(scores, query, claim, width))
                 });
                 let mut sum = ClaimOutcomeCounts::default();
                 of_whole.into_iter().for_each(|it| sum += it);
-                let agreeing = sum.n_agreeing(instances.claim.tie_agreement()) as f64;
+                let agreeing = sum.n_agreeing(instances.claim.tie_agreement_with_claim()) as f64;
                 (sum.n_with_verdict() > 0).then(|| agreeing / sum.n_with_verdict() as f64)
             });
-            Some(RankerAxiomCell {
+            Some(RankerAxiomResult {
                 untruncated_fraction: whole.flatten(),
                 ..cell
             })
@@ -358,27 +358,27 @@ impl Study {
     }
 
     /// Returns the verdict of a ranker on a claim; `None` unless all documents have a score.
-    pub(super) fn ranker_verdict(
+    pub(super) fn ranker_verdict_on_claim(
         &self,
-        scores: &RankerPairScores,
+        scores: &RankerQueryDocumentScores,
         query: usize,
         claim: ScoreClaim<StudyDocNo>,
         tie_width: f64,
-    ) -> Option<Verdict> {
+    ) -> Option<VerdictWithMargin> {
         let score = |text| {
             self.pairs
                 .position_of_pair(query, text)
                 .and_then(|at| scores.score_at_position(at))
         };
         claim
-            .map_docs_to_scores(score)
+            .replace_docs_with_scores(score)
             .map(|it| it.verdict(tie_width))
     }
 
     /// Returns one value for each of [`MEASURES`], over the pools.
     fn effectiveness(
         &self,
-        scores: &RankerPairScores,
+        scores: &RankerQueryDocumentScores,
         filter: &InstanceFilter<'_>,
     ) -> Vec<Option<f64>> {
         match self.evaluate_ranker(scores, filter) {
@@ -390,12 +390,12 @@ impl Study {
     /// Returns the splits of the queries in the order of their first query. Their number is
     /// limited, since a field that is not a split may have another value for each query.
     pub(super) fn query_splits(&self) -> Vec<QuerySplitSize> {
-        count_queries_per_split(&self.queries)
+        count_queries_of_first_splits(&self.queries)
     }
 
     fn column(
         &self,
-        instances: &Instances,
+        instances: &ProbeInstances,
         filter: &InstanceFilter<'_>,
         splits: &[QuerySplitSize],
     ) -> AxiomOverviewColumn {
@@ -410,7 +410,7 @@ impl Study {
                 .filter(|&it| filter.includes_instance(instances, query, it, None))
             {
                 n_instances += 1;
-                n_relevant += u64::from(self.has_relevant_document(query, claim));
+                n_relevant += u64::from(self.has_relevant_claim_document(query, claim));
                 n_both_orders += u64::from(has_opposite(all, claim));
             }
             let own = self.queries[query].split.as_ref();
@@ -420,8 +420,11 @@ impl Study {
         }
         let grade = |query, text| Some(f64::from(self.relevance_grade(query, text).unwrap_or(0)));
         let relevance = cell(instances, |query, claim| {
-            let graded = claim.map_docs_to_scores(|text| grade(query, text))?;
-            let differ = graded.docs().windows(2).any(|it| it[0] != it[1]);
+            let graded = claim.replace_docs_with_scores(|text| grade(query, text))?;
+            let differ = graded
+                .docs_in_claim_order()
+                .windows(2)
+                .any(|it| it[0] != it[1]);
             let counts = differ && filter.includes_instance(instances, query, claim, None);
             counts.then(|| Some(graded.verdict(0.0)))
         });
@@ -437,8 +440,8 @@ impl Study {
         }
     }
 
-    fn audits_in(&self, mode: AxiomVariant) -> Vec<AnalyzerInstanceRetention> {
-        let audits = self.audits.iter().map(|it| AnalyzerInstanceRetention {
+    fn audits_in(&self, mode: AxiomVariant) -> Vec<InstanceRetentionUnderAnalyzer> {
+        let audits = self.audits.iter().map(|it| InstanceRetentionUnderAnalyzer {
             analyzer: it.analyzer.clone(),
             rows: it
                 .rows
@@ -493,8 +496,8 @@ impl Study {
 /// Returns the counts of each query over the verdicts that `verdict` returns for its instances.
 /// The outer `None` leaves an instance out, the inner one counts it as unscored.
 fn tallies(
-    instances: &Instances,
-    verdict: impl Fn(usize, ScoreClaim<StudyDocNo>) -> Option<Option<Verdict>>,
+    instances: &ProbeInstances,
+    verdict: impl Fn(usize, ScoreClaim<StudyDocNo>) -> Option<Option<VerdictWithMargin>>,
 ) -> Vec<ClaimOutcomeCounts> {
     (0..instances.n_queries())
         .map(|query| {
@@ -510,20 +513,20 @@ fn tallies(
 
 /// Returns counts and fractions, or `None` without a verdict.
 fn cell(
-    instances: &Instances,
-    verdict: impl Fn(usize, ScoreClaim<StudyDocNo>) -> Option<Option<Verdict>>,
-) -> Option<RankerAxiomCell> {
-    summarize_verdict_tallies(
+    instances: &ProbeInstances,
+    verdict: impl Fn(usize, ScoreClaim<StudyDocNo>) -> Option<Option<VerdictWithMargin>>,
+) -> Option<RankerAxiomResult> {
+    ranker_axiom_result_from_counts(
         &tallies(instances, verdict),
-        instances.claim.tie_agreement(),
+        instances.claim.tie_agreement_with_claim(),
     )
 }
 
 /// Summarizes the counts of queries as counts and fractions; `None` without a verdict.
-pub fn summarize_verdict_tallies(
+pub fn ranker_axiom_result_from_counts(
     tallies: &[ClaimOutcomeCounts],
-    tie_agrees: TieAgreement,
-) -> Option<RankerAxiomCell> {
+    tie_agrees: TieAgreementWithClaim,
+) -> Option<RankerAxiomResult> {
     let counted: Vec<QueryVerdictCounts> = tallies
         .iter()
         .map(|it| QueryVerdictCounts {
@@ -531,7 +534,7 @@ pub fn summarize_verdict_tallies(
             n_verdicts: it.n_with_verdict(),
         })
         .collect();
-    let SatisfiedFraction {
+    let SatisfiedFractionEstimates {
         micro_average: micro,
         macro_average: over_queries,
         p,
@@ -540,7 +543,7 @@ pub fn summarize_verdict_tallies(
     } = bootstrap::bootstrap_fraction(&counted)?;
     let mut tally = ClaimOutcomeCounts::default();
     tallies.iter().for_each(|&it| tally += it);
-    Some(RankerAxiomCell {
+    Some(RankerAxiomResult {
         tally,
         micro_average: micro,
         macro_average: over_queries,
@@ -572,7 +575,7 @@ fn has_opposite(all: &[StudyDocNo], claim: ScoreClaim<StudyDocNo>) -> bool {
 }
 
 /// Returns the first splits of the queries, in their order.
-pub(crate) fn count_queries_per_split<'a>(
+pub(crate) fn count_queries_of_first_splits<'a>(
     queries: impl IntoIterator<Item = &'a Query>,
 ) -> Vec<QuerySplitSize> {
     const MOST: usize = 50;

@@ -7,17 +7,18 @@ use std::collections::BTreeMap;
 
 use super::TermStatistics;
 use super::instance_details::{
-    AnalyzedInstance, HighlightedText, QueryTermInfo, RankerInstanceVerdict, TermScoreContributions,
+    HighlightedText, InstanceLexicalAnalysis, QueryTermInfo, RankerInstanceVerdict,
+    TermScoreContributions,
 };
-use crate::error::{Error, InvalidField};
-use crate::index::{CollectionTotals, Index};
+use crate::error::{Error, ErrorFieldName};
+use crate::index::{DocumentAndTermTotals, Index};
 use crate::probe::manipulation::{ManipulationInput, ManipulationWordLists};
 use crate::probe::{
-    AxiomVariant, Manipulation, MeasuredPrecondition, MiningLimits, Probe, ScoreClaim,
+    AxiomVariant, Manipulation, MeasuredPrecondition, MiningThresholds, Probe, ScoreClaim,
 };
 use crate::rank::LexicalRanker;
 use crate::score::RankerKind;
-use crate::text::linguistics::{LinguisticAnalysis, analyze_linguistically};
+use crate::text::linguistics::{LinguisticAnalysis, tag_words_and_noun_phrases};
 use crate::text::{Analyzer, Vocabulary};
 use crate::word_vectors::WordVectors;
 
@@ -32,7 +33,7 @@ pub struct PlaygroundRequest {
     /// The analyzer, which turns text into terms.
     pub analyzer: Analyzer,
     /// The bounds of the preconditions.
-    pub limits: MiningLimits,
+    pub limits: MiningThresholds,
     /// The variant of the axioms.
     pub variant: AxiomVariant,
     /// Lexical rankers, as on the command line.
@@ -88,9 +89,9 @@ pub const MAX_EXTRA_PROBES: usize = 64;
 
 /// The statistics of the collection that the input is evaluated with.
 #[derive(Debug, Clone, Copy)]
-pub struct CollectionStatistics<'a> {
+pub struct CollectionStatisticsAndVectors<'a> {
     /// Totals of the whole collection.
-    pub totals: CollectionTotals,
+    pub totals: DocumentAndTermTotals,
     /// Statistics of its terms.
     pub terms: &'a BTreeMap<String, TermStatistics>,
     /// Word vectors, if it has any.
@@ -101,7 +102,7 @@ pub struct CollectionStatistics<'a> {
 /// input are the collection.
 pub fn evaluate_playground_input(
     typed: &PlaygroundRequest,
-    collection: Option<CollectionStatistics<'_>>,
+    collection: Option<CollectionStatisticsAndVectors<'_>>,
 ) -> Result<PlaygroundResult, Error> {
     if !(2..=3).contains(&typed.docs.len()) {
         return Err(Error::out_of_range(
@@ -122,7 +123,7 @@ pub fn evaluate_playground_input(
     }
     if typed.extra_probes.len() > MAX_EXTRA_PROBES {
         return Err(Error::out_of_range(
-            InvalidField::with_display_name("further", "further axioms"),
+            ErrorFieldName::with_display_name("further", "further axioms"),
             format!("at most {MAX_EXTRA_PROBES} at once"),
         ));
     }
@@ -138,14 +139,15 @@ pub fn evaluate_playground_input(
             (own.0, &own.1)
         }
     };
-    let read = AnalyzedInstance::new(&typed.analyzer, &typed.query, &typed.docs, stats, vectors);
+    let read =
+        InstanceLexicalAnalysis::new(&typed.analyzer, &typed.query, &typed.docs, stats, vectors);
     let contributions: Vec<TermScoreContributions> = rankers
         .iter()
         .map(|it| read.term_score_contributions(it, &totals))
         .collect();
     let further = typed.extra_probes.iter().copied();
     let further = further.filter(|it| vectors.is_some() || !it.needs_word_vectors());
-    let axioms = Probe::minable_paper_axioms(vectors.is_some())
+    let axioms = Probe::list_minable_paper_axioms(vectors.is_some())
         .into_iter()
         .chain(further)
         .filter_map(|it| apply(it, typed, totals, &read, &contributions));
@@ -185,7 +187,7 @@ const SEED: u64 = 42;
 
 /// Returns the document after each manipulation; `None` if the result is empty or unchanged, or if
 /// documents are missing.
-pub fn apply_manipulations(
+pub fn apply_each_manipulation_separately(
     changing: &PlaygroundManipulationInput,
 ) -> Result<Vec<Option<String>>, Error> {
     let PlaygroundManipulationInput {
@@ -202,9 +204,11 @@ pub fn apply_manipulations(
     }
     let mut vocabulary = Vocabulary::new(analyzer.clone());
     texts().for_each(|it| vocabulary.append_terms_of_text(it, &mut Vec::new()));
-    let analysis = analyze_linguistically(text);
-    let analysed: Vec<LinguisticAnalysis> =
-        others.iter().map(|it| analyze_linguistically(it)).collect();
+    let analysis = tag_words_and_noun_phrases(text);
+    let analysed: Vec<LinguisticAnalysis> = others
+        .iter()
+        .map(|it| tag_words_and_noun_phrases(it))
+        .collect();
     let others: Vec<(&str, &LinguisticAnalysis)> = others
         .iter()
         .map(String::as_str)
@@ -228,7 +232,7 @@ pub fn apply_manipulations(
 fn statistics(
     analyzer: &Analyzer,
     texts: &[String],
-) -> Result<(CollectionTotals, BTreeMap<String, TermStatistics>), Error> {
+) -> Result<(DocumentAndTermTotals, BTreeMap<String, TermStatistics>), Error> {
     let index = Index::build(analyzer, texts.iter().map(|it| it.as_str()))?;
     let numbers = 0..index.vocabulary().len() as u32;
     let stats = numbers.map(|it| {
@@ -246,8 +250,8 @@ fn statistics(
 fn apply(
     probe: Probe,
     typed: &PlaygroundRequest,
-    totals: CollectionTotals,
-    read: &AnalyzedInstance<'_>,
+    totals: DocumentAndTermTotals,
+    read: &InstanceLexicalAnalysis<'_>,
     contributions: &[TermScoreContributions],
 ) -> Option<PlaygroundAxiomResult> {
     let kind = probe.claim_kind(typed.variant);
@@ -258,7 +262,7 @@ fn apply(
                 .iter()
                 .map(|&it| read.features[it as usize].clone())
                 .collect();
-            let case = read.query_context(&typed.limits, totals, &counted);
+            let case = read.query_pool_features(&typed.limits, totals, &counted);
             let preconditions = probe.measure_preconditions(typed.variant, &case);
             (order, preconditions)
         });
@@ -270,7 +274,7 @@ fn apply(
     let claim = kind.claim_about_docs(&order);
     let said = contributions.iter().filter(|_| applies).map(|it| {
         let scores = order.iter().map(|&text| Some(it.scores[text as usize]));
-        let scored = claim.map_docs_to_scores(|text| Some(it.scores[text as usize]));
+        let scored = claim.replace_docs_with_scores(|text| Some(it.scores[text as usize]));
         RankerInstanceVerdict {
             ranker: it.ranker.clone(),
             scores: scores.collect(),
@@ -312,7 +316,7 @@ mod tests {
             query: query.to_owned(),
             docs: texts.iter().map(|&it| it.to_owned()).collect(),
             analyzer: Analyzer::default(),
-            limits: MiningLimits::STANDARD,
+            limits: MiningThresholds::STANDARD,
             variant: AxiomVariant::Fixed,
             rankers: vec!["bm25".to_owned(), "ql".to_owned()],
             extra_probes: Vec::new(),
@@ -375,10 +379,10 @@ mod tests {
         };
         let reversed = Some("It takes the bank. The river rises.".to_owned());
         let added = Some("The river rises. It takes the bank. Bread rises.".to_owned());
-        let made = apply_manipulations(&changing(&["Bread rises."])).unwrap();
+        let made = apply_each_manipulation_separately(&changing(&["Bread rises."])).unwrap();
         assert_eq!(made, [reversed.clone(), None, added]);
         assert_eq!(
-            apply_manipulations(&changing(&[])).unwrap(),
+            apply_each_manipulation_separately(&changing(&[])).unwrap(),
             [reversed, None, None]
         );
     }

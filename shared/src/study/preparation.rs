@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::StudyDefinition;
-use super::analyzer_audit::{AnalyzerInstanceRetention, InstanceRetentionCounter};
+use super::analyzer_audit::{AnalyzerChangeRetentionCounter, InstanceRetentionUnderAnalyzer};
 use crate::collection::{Collection, Document, Run};
 use crate::error::Error;
 use crate::index::{Index, IndexBuilder};
@@ -23,7 +23,7 @@ use crate::probe::manipulation::ManipulationWordLists;
 use crate::probe::mining::{InstanceMiner, PooledQuery, QueryMiningResult};
 use crate::probe::pool::CandidatePoolSelector;
 use crate::probe::transfer::TransferPairSet;
-use crate::probe::{AxiomVariant, CandidatePoolSpec, MiningLimits, MiningResult, Probe};
+use crate::probe::{AxiomVariant, CandidatePoolSpec, MiningResult, MiningThresholds, Probe};
 use crate::text::Analyzer;
 use crate::word_vectors::{IndexedWordVectors, SynonymFinder, WordVectorNo, WordVectors};
 
@@ -98,7 +98,7 @@ impl ShardExecutor for SequentialShardExecutor {
 }
 
 /// Runs a future to its end; its executor must never wait.
-pub fn run_synchronously<T>(work: impl Future<Output = T>) -> T {
+pub fn run_never_waiting_future<T>(work: impl Future<Output = T>) -> T {
     match std::pin::pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(it) => it,
         Poll::Pending => unreachable!("an executor that waits needs a runtime"),
@@ -205,7 +205,7 @@ pub struct MiningSettings {
     /// The probes with their variants.
     pub probes: Vec<(Probe, AxiomVariant)>,
     /// The limits of the probes.
-    pub limits: MiningLimits,
+    pub limits: MiningThresholds,
 }
 
 impl MiningSettings {
@@ -228,7 +228,7 @@ impl MiningSettings {
 
 /// The contents of the files that settings or a definition name.
 #[derive(Default)]
-pub struct InputFileContents {
+pub struct ParsedInputFiles {
     /// The run, for a pool that names one.
     pub run: Option<Run>,
     /// The word vectors.
@@ -277,10 +277,10 @@ impl PreparedCollection {
     pub async fn prepare<E: ShardExecutor>(
         mut collection: Collection,
         settings: MiningSettings,
-        files: InputFileContents,
+        files: ParsedInputFiles,
         executor: &mut E,
     ) -> Result<PreparedCollection, E::Error> {
-        let InputFileContents {
+        let ParsedInputFiles {
             run,
             vectors,
             lookup_tables: mut tools,
@@ -307,8 +307,12 @@ impl PreparedCollection {
                 lookup_tables: &tools,
                 limits: &settings.limits,
             };
-            let pools =
-                CandidatePoolSelector::new(&settings.pool, run.as_ref(), &collection, &index)?;
+            let pools = CandidatePoolSelector::from_pool_spec(
+                &settings.pool,
+                run.as_ref(),
+                &collection,
+                &index,
+            )?;
             let n_queries = collection.queries.len();
             let mut step = RunningStage::begin_or_resume(
                 executor,
@@ -349,7 +353,7 @@ impl PreparedCollection {
     pub async fn prepare_for_study<E: ShardExecutor>(
         definition: &StudyDefinition,
         collection: Collection,
-        files: InputFileContents,
+        files: ParsedInputFiles,
         executor: &mut E,
     ) -> Result<PreparedCollection, E::Error> {
         definition.validate()?;
@@ -387,7 +391,12 @@ impl PreparedCollection {
             limits,
             ..
         } = &self.settings;
-        let pools = CandidatePoolSelector::new(pool, self.run.as_ref(), collection, &self.index)?;
+        let pools = CandidatePoolSelector::from_pool_spec(
+            pool,
+            self.run.as_ref(),
+            collection,
+            &self.index,
+        )?;
         let known = self.word_vectors();
         let miner = InstanceMiner {
             index: &self.index,
@@ -450,11 +459,11 @@ impl PreparedCollection {
         analyzers: &[Analyzer],
         mined: &MiningResult,
         executor: &mut E,
-    ) -> Result<Vec<AnalyzerInstanceRetention>, E::Error> {
+    ) -> Result<Vec<InstanceRetentionUnderAnalyzer>, E::Error> {
         let collection = &self.collection;
         let n_queries = collection.queries.len();
         let docs = &collection.docs[..self.index.n_docs()];
-        let limits = MiningLimits {
+        let limits = MiningThresholds {
             max_per_query: None,
             ..self.settings.limits
         };
@@ -471,7 +480,7 @@ impl PreparedCollection {
             let index = step.build_index(docs, builder).await?;
             let vectors = vectors.map(|it| TokenVectors::of(it, &index));
             let known = vectors.as_ref().map(|it| it.known(&index));
-            let auditor = InstanceRetentionCounter {
+            let auditor = AnalyzerChangeRetentionCounter {
                 miner: InstanceMiner {
                     index: &index,
                     word_vectors: known.as_ref(),
@@ -485,7 +494,7 @@ impl PreparedCollection {
             let mut step =
                 RunningStage::begin_or_resume(executor, stage, at * n_queries, of).await?;
             let queries = step
-                .compute_and_collect_shards(n_queries, |it| auditor.count_retained_in_query(it))
+                .compute_and_collect_shards(n_queries, |it| auditor.count_retained_per_probe(it))
                 .await?;
             audits.push(auditor.sum_retained_over_queries(analyzer.describe(), &queries));
         }

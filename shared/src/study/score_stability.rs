@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::controls::InstanceFilter;
-use crate::probe::{Instances, ScoreClaim, StudyDocNo};
-use crate::score::RankerPairScores;
+use crate::probe::{ProbeInstances, ScoreClaim, StudyDocNo};
+use crate::score::RankerQueryDocumentScores;
 use crate::score::rescoring::{RescoredPairs, RescoringCondition, ScoringEnvironment};
 
 /// The score stability check of a ranker over the shown instances: how far scores move and how
@@ -44,8 +44,8 @@ impl Study {
     /// Returns the summary of a ranker's score stability check over the instances that are shown.
     pub(super) fn summarize_score_stability(
         &self,
-        scores: &RankerPairScores,
-        shown: &[&Instances],
+        scores: &RankerQueryDocumentScores,
+        shown: &[&ProbeInstances],
         filter: &InstanceFilter<'_>,
         tie_width: f64,
     ) -> Option<ScoreStabilitySummary> {
@@ -60,10 +60,10 @@ impl Study {
             let (mut n_verdicts, mut n_changed) = (0, 0);
             let mut judge = |query: usize, claim: ScoreClaim<StudyDocNo>| {
                 let before = claim
-                    .map_docs_to_scores(|it| known(query, it))?
+                    .replace_docs_with_scores(|it| known(query, it))?
                     .verdict(tie_width);
                 let after = claim
-                    .map_docs_to_scores(|it| again(query, it))?
+                    .replace_docs_with_scores(|it| again(query, it))?
                     .verdict(tie_width);
                 n_verdicts += 1;
                 n_changed += u64::from(before.outcome != after.outcome);
@@ -113,7 +113,7 @@ impl Study {
 #[cfg(test)]
 mod tests {
     use crate::score::rescoring::{
-        RescoredPairs, RescoringCondition, RescoringRecord, ScoringEnvironment,
+        RescoredPairs, RescoringCondition, ScoreStabilityRecord, ScoringEnvironment,
     };
     use crate::study::controls::StudyPageControls;
     use crate::study::fixture;
@@ -124,7 +124,7 @@ mod tests {
         let mut study = fixture::study_with_one_query("river bank", &texts, 9);
         let n_pairs = study.pairs.len();
         let values: Vec<f64> = study.scores[0]
-            .values()
+            .scores_in_pair_order()
             .iter()
             .map(|it| it.unwrap())
             .collect();
@@ -134,7 +134,7 @@ mod tests {
             pairs: (0..n_pairs as u32).collect(),
             scores: values.to_vec(),
         };
-        study.scores[0].rescoring = Some(RescoringRecord {
+        study.scores[0].rescoring = Some(ScoreStabilityRecord {
             environment: ScoringEnvironment::with_unknown_activation("cpu", "f32"),
             rescored: vec![
                 again(RescoringCondition::Unbatched, &values),

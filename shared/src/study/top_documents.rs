@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
-use crate::late_interaction::{LateInteractionAnalysis, LateInteractionAnalysisWithSlug};
+use crate::late_interaction::{
+    LateInteractionAnalysisWithRankerSlug, LateInteractionRankerAnalysis,
+};
 use crate::probe::StudyDocNo;
 use crate::score::RankerInfo;
 use crate::score::slug::ranker_slugs;
@@ -53,8 +55,8 @@ impl Study {
     /// ranker; its slug then differs from those of the study's rankers.
     pub fn add_ranker_slugs_to_analyses(
         &self,
-        analyses: Vec<LateInteractionAnalysis>,
-    ) -> Vec<LateInteractionAnalysisWithSlug> {
+        analyses: Vec<LateInteractionRankerAnalysis>,
+    ) -> Vec<LateInteractionAnalysisWithRankerSlug> {
         let of_study = self.scores.iter().map(|it| &it.ranker);
         let mut rankers: Vec<&RankerInfo> = of_study.collect();
         let mut rows = Vec::new();
@@ -68,7 +70,7 @@ impl Study {
         }
         let slugs = ranker_slugs(rankers);
         let listed = analyses.into_iter().zip(rows);
-        let listed = listed.map(|(analysis, row)| LateInteractionAnalysisWithSlug {
+        let listed = listed.map(|(analysis, row)| LateInteractionAnalysisWithRankerSlug {
             slug: slugs[row].clone(),
             analysis,
         });
@@ -123,12 +125,12 @@ pub(crate) fn truncate_text_for_list(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::late_interaction::LateInteractionMetadata;
+    use crate::late_interaction::LateInteractionAnalysisMetadata;
     use crate::study::fixture;
 
-    fn analysis(ranker: RankerInfo) -> LateInteractionAnalysis {
-        LateInteractionAnalysis {
-            header: LateInteractionMetadata {
+    fn analysis(ranker: RankerInfo) -> LateInteractionRankerAnalysis {
+        LateInteractionRankerAnalysis {
+            header: LateInteractionAnalysisMetadata {
                 name: "w".to_owned(),
                 title: "W".to_owned(),
                 collection: "c".to_owned(),
@@ -161,7 +163,7 @@ mod tests {
         let listed = study.add_ranker_slugs_to_analyses(analyses.clone());
         let slugs: Vec<&str> = listed.iter().map(|it| it.slug.as_str()).collect();
         assert_eq!(slugs, ["bm25-0a1b2c", "ql", "bm25"]);
-        let listed: Vec<LateInteractionAnalysis> =
+        let listed: Vec<LateInteractionRankerAnalysis> =
             listed.into_iter().map(|it| it.analysis).collect();
         assert_eq!(listed, analyses);
     }

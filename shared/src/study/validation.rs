@@ -2,8 +2,8 @@
 
 use super::Study;
 use crate::error::Error;
-use crate::probe::MiningLimits;
-use crate::probe::mining::StudyDocument;
+use crate::probe::MiningThresholds;
+use crate::probe::mining::OriginalOrDerivedDocument;
 
 /// The maximum length of a derived text, in bytes, so that what is shown fits into memory.
 const MOST_TEXT_BYTES: usize = 16 << 20;
@@ -38,10 +38,10 @@ impl Study {
                 .map(|it| it.text_with_title().len());
             let body = body.ok_or("a derived document refers to a document that is missing")?;
             let times = match text {
-                StudyDocument::Original { .. } => 1,
-                StudyDocument::Repeated { times, .. } => times,
+                OriginalOrDerivedDocument::Original { .. } => 1,
+                OriginalOrDerivedDocument::Repeated { times, .. } => times,
             };
-            let sound = (1..=MiningLimits::MAX_REPEATED_DOC_TERMS).contains(&times)
+            let sound = (1..=MiningThresholds::MAX_REPEATED_DOC_TERMS).contains(&times)
                 && (times == 1 || body.saturating_mul(times as usize) <= MOST_TEXT_BYTES);
             ok(sound, "a document is repeated too often")?;
         }
@@ -78,7 +78,7 @@ impl Study {
         )?;
         for it in &self.scores {
             let places = it.truncated.iter();
-            let sound = it.values().len() == self.pairs.len()
+            let sound = it.scores_in_pair_order().len() == self.pairs.len()
                 && places.copied().all(|it| (it as usize) < self.pairs.len());
             ok(sound, "its scores do not match its pairs")?;
             let certified = it.rescoring.as_ref();
@@ -102,7 +102,7 @@ mod tests {
 
     fn study() -> Study {
         let mut definition = fixture::fixture_study_definition(10);
-        definition.limits = MiningLimits::STANDARD;
+        definition.limits = MiningThresholds::STANDARD;
         definition.rankers = vec!["bm25".to_owned()];
         definition.audit = vec![Analyzer::default()];
         let texts = ["river bank river", "a river, no bank"];

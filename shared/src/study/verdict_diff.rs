@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 use super::{Study, StudyDefinition};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe};
-use crate::score::RankerPairScores;
-use crate::verdict::{ClaimOutcome, Verdict};
+use crate::score::RankerQueryDocumentScores;
+use crate::verdict::{VerdictOutcome, VerdictWithMargin};
 
 /// The maximum number of instances that are listed.
 pub const MAX_CHANGED_INSTANCES: usize = 50;
 
 /// The changes of verdicts between two rankers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RankerVerdictDiff {
+pub struct VerdictDiffBetweenRankers {
     /// The first ranker.
     pub first: String,
     /// The second.
     pub second: String,
     /// One entry for each axiom and variant.
-    pub probes: Vec<ProbeVerdictChanges>,
+    pub probes: Vec<ProbeVerdictChangeCounts>,
     /// The queries with a change, those with the most changes first.
-    pub queries: Vec<QueryVerdictChanges>,
+    pub queries: Vec<QueryVerdictChangeCounts>,
     /// The instances whose verdict changed, those with the largest difference of margins first, at
     /// most [`MAX_CHANGED_INSTANCES`].
     pub instances: Vec<InstanceWithChangedVerdict>,
@@ -32,7 +32,7 @@ pub struct RankerVerdictDiff {
 
 /// The changes in one axiom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProbeVerdictChanges {
+pub struct ProbeVerdictChangeCounts {
     /// The probe whose instances changed.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -48,7 +48,7 @@ pub struct ProbeVerdictChanges {
 
 /// The changes in one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QueryVerdictChanges {
+pub struct QueryVerdictChangeCounts {
     /// Its id.
     pub query_id: String,
     /// Its text.
@@ -74,20 +74,20 @@ pub struct InstanceWithChangedVerdict {
     /// The ids of the documents, in the order of the claim.
     pub doc_ids: Vec<String>,
     /// The verdict of the first ranker.
-    pub first: Verdict,
+    pub first: VerdictWithMargin,
     /// The verdict of the second ranker.
-    pub second: Verdict,
+    pub second: VerdictWithMargin,
 }
 
 /// Compares a ranker of a study with one of the same or of another study.
-pub fn diff_ranker_verdicts(
-    first: (&Study, &RankerPairScores),
-    second: (&Study, &RankerPairScores),
-) -> Result<RankerVerdictDiff, Error> {
-    ensure_same_instances(first.0, second.0)?;
+pub fn diff_verdicts_of_two_rankers(
+    first: (&Study, &RankerQueryDocumentScores),
+    second: (&Study, &RankerQueryDocumentScores),
+) -> Result<VerdictDiffBetweenRankers, Error> {
+    ensure_studies_share_instances(first.0, second.0)?;
     let study = first.0;
     let names = [&first.1.ranker, &second.1.ranker].map(|it| it.spec.clone());
-    let mut found = RankerVerdictDiff {
+    let mut found = VerdictDiffBetweenRankers {
         first: names[0].clone(),
         second: names[1].clone(),
         probes: Vec::new(),
@@ -96,15 +96,15 @@ pub fn diff_ranker_verdicts(
     };
     let mut by_query = vec![(0_u64, 0_u64); study.queries.len()];
     for (one, other) in study.instances.iter().zip(&second.0.instances) {
-        let mut moves = ProbeVerdictChanges {
+        let mut moves = ProbeVerdictChangeCounts {
             probe: one.probe,
             variant: one.variant,
             n_verdicts: 0,
             n_improved: 0,
             n_worsened: 0,
         };
-        let verdict = |(study, scores): (&Study, &RankerPairScores), query, claim| {
-            study.ranker_verdict(
+        let verdict = |(study, scores): (&Study, &RankerQueryDocumentScores), query, claim| {
+            study.ranker_verdict_on_claim(
                 scores,
                 query,
                 claim,
@@ -152,7 +152,7 @@ pub fn diff_ranker_verdicts(
             .instances_of_probe(it.probe, it.variant)?
             .claim_at(it.number as usize);
         it.doc_ids = claim
-            .docs()
+            .docs_in_claim_order()
             .into_iter()
             .map(|it| study.study_doc_id(it))
             .collect();
@@ -160,7 +160,7 @@ pub fn diff_ranker_verdicts(
     let queries = study.queries.iter().zip(by_query);
     let queries = queries.filter(|(_, (gained, lost))| gained + lost > 0);
     found.queries = queries
-        .map(|(query, (n_gained, n_lost))| QueryVerdictChanges {
+        .map(|(query, (n_gained, n_lost))| QueryVerdictChangeCounts {
             query_id: query.id.clone(),
             query: query.text.clone(),
             n_improved: n_gained,
@@ -168,17 +168,17 @@ pub fn diff_ranker_verdicts(
         })
         .collect();
     found.queries.sort_by(|a, b| {
-        let moves = |it: &QueryVerdictChanges| it.n_improved + it.n_worsened;
+        let moves = |it: &QueryVerdictChangeCounts| it.n_improved + it.n_worsened;
         moves(b).cmp(&moves(a)).then(a.query_id.cmp(&b.query_id))
     });
     Ok(found)
 }
 
-fn rank(outcome: ClaimOutcome) -> u8 {
+fn rank(outcome: VerdictOutcome) -> u8 {
     match outcome {
-        ClaimOutcome::Violated => 0,
-        ClaimOutcome::Tied => 1,
-        ClaimOutcome::Satisfied => 2,
+        VerdictOutcome::Violated => 0,
+        VerdictOutcome::Tied => 1,
+        VerdictOutcome::Satisfied => 2,
     }
 }
 
@@ -194,7 +194,7 @@ fn keep_farthest(moved: &mut Vec<InstanceWithChangedVerdict>, most: usize) {
 
 /// Returns an error if two studies have different instances; it says which of their settings
 /// differ.
-pub fn ensure_same_instances(first: &Study, second: &Study) -> Result<(), Error> {
+pub fn ensure_studies_share_instances(first: &Study, second: &Study) -> Result<(), Error> {
     if first.instances_hash == second.instances_hash {
         return Ok(());
     }
@@ -248,12 +248,17 @@ mod tests {
     fn instances_that_change_side_are_found_and_grouped() {
         let study = fixture::study_with_one_query("river bank", &TEXTS, 10);
         let (bm25, ql) = (&study.scores[0], &study.scores[1]);
-        let same = diff_ranker_verdicts((&study, bm25), (&study, bm25)).unwrap();
+        let same = diff_verdicts_of_two_rankers((&study, bm25), (&study, bm25)).unwrap();
         assert!(same.instances.is_empty() && same.queries.is_empty());
         // The same ranker with negated scores loses everything that it satisfied.
-        let turned = bm25.values().iter().map(|it| it.map(|it| -it)).collect();
-        let turned = RankerPairScores::new(bm25.ranker.clone(), turned, &study.pairs).unwrap();
-        let found = diff_ranker_verdicts((&study, bm25), (&study, &turned)).unwrap();
+        let turned = bm25
+            .scores_in_pair_order()
+            .iter()
+            .map(|it| it.map(|it| -it))
+            .collect();
+        let turned =
+            RankerQueryDocumentScores::new(bm25.ranker.clone(), turned, &study.pairs).unwrap();
+        let found = diff_verdicts_of_two_rankers((&study, bm25), (&study, &turned)).unwrap();
         let lost: u64 = found.probes.iter().map(|it| it.n_worsened).sum();
         let gained: u64 = found.probes.iter().map(|it| it.n_improved).sum();
         assert_eq!(found.instances.len() as u64, lost + gained);
@@ -266,7 +271,7 @@ mod tests {
         assert_eq!(moved.first.margin, -moved.second.margin);
         assert_eq!(moved.doc_ids.len(), 2);
         assert_eq!(
-            diff_ranker_verdicts((&study, bm25), (&study, ql))
+            diff_verdicts_of_two_rankers((&study, bm25), (&study, ql))
                 .unwrap()
                 .second,
             ql.ranker.spec
@@ -277,7 +282,9 @@ mod tests {
     fn unlike_studies_are_refused_with_what_differs() {
         let one = fixture::study_with_one_query("river bank", &TEXTS, 10);
         let other = fixture::study_with_one_query("river bank", &TEXTS, 0);
-        let error = ensure_same_instances(&one, &other).unwrap_err().to_string();
+        let error = ensure_studies_share_instances(&one, &other)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("differences: the limits"), "{error}");
     }
 }

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Study, controls};
 use crate::collection::{Document, text_hash};
-use crate::error::{Error, InvalidField};
+use crate::error::{Error, ErrorFieldName};
 
 /// The data that replaces withheld texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WithheldTextRecord {
+pub struct WithheldTextHashesAndLengths {
     /// For each document of the study the [`text_hash`] of its body, to recognize a copy.
     pub text_hashes: Vec<String>,
     /// For each document of the study, derived ones included, its length in terms.
@@ -29,9 +29,9 @@ impl Study {
     /// and scores stay.
     pub fn without_texts(mut self) -> Study {
         let hashes = self.docs.iter().map(|it| text_hash(&it.text_with_title()));
-        self.withheld_texts = Some(WithheldTextRecord {
+        self.withheld_texts = Some(WithheldTextHashesAndLengths {
             text_hashes: hashes.collect(),
-            n_terms: controls::count_terms_per_document(&self),
+            n_terms: controls::study_document_lengths(&self),
             is_restored: false,
         });
         for doc in &mut self.docs {
@@ -63,7 +63,7 @@ impl Study {
             .collect();
         let refuse = |reason: String| {
             Err(Error::conflicting_value(
-                InvalidField::with_display_name("copy", "your copy"),
+                ErrorFieldName::with_display_name("copy", "your copy"),
                 reason,
             ))
         };
@@ -114,7 +114,7 @@ impl Study {
             }
         };
         Err(Error::missing_field(
-            InvalidField::with_display_name("study", &self.definition.name),
+            ErrorFieldName::with_display_name("study", &self.definition.name),
             reason,
         ))
     }

@@ -24,7 +24,7 @@ impl StringInterner {
         name(&self.letters, &self.ends, number)
     }
 
-    pub(crate) fn number_of(&self, wanted: &str) -> Option<u32> {
+    pub(crate) fn find_number_of_string(&self, wanted: &str) -> Option<u32> {
         let same = |&it: &u32| self.string_at(it) == wanted;
         self.table.find(hash(wanted), same).copied()
     }

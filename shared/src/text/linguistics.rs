@@ -137,9 +137,9 @@ fn span(first: &Range<usize>, last: &Range<usize>) -> ByteSpan {
 }
 
 /// Splits a text into sentences and tokens, tags the tokens and finds noun phrases.
-pub fn analyze_linguistically(text: &str) -> LinguisticAnalysis {
-    let words = tokens::split_into_token_ranges(text);
-    let sentences = sentences::split_into_sentences(text, &words);
+pub fn tag_words_and_noun_phrases(text: &str) -> LinguisticAnalysis {
+    let words = tokens::token_byte_ranges(text);
+    let sentences = sentences::find_sentence_token_ranges(text, &words);
     let mut analysis = LinguisticAnalysis {
         tokens: Vec::with_capacity(words.len()),
         sentences,

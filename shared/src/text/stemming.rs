@@ -10,7 +10,7 @@ use super::Stemmer;
 pub(crate) struct TokenStemmer(Option<snowball_stemmers_rs::Stemmer>);
 
 impl TokenStemmer {
-    pub(crate) fn new(stemmer: Stemmer) -> TokenStemmer {
+    pub(crate) fn with_algorithm(stemmer: Stemmer) -> TokenStemmer {
         let algorithm = match stemmer {
             Stemmer::None => return TokenStemmer(None),
             Stemmer::Porter => Algorithm::Porter,

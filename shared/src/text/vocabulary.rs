@@ -24,7 +24,7 @@ pub struct Vocabulary {
 impl Vocabulary {
     /// Creates a vocabulary without terms, which uses the given analyzer.
     pub fn new(analyzer: Analyzer) -> Vocabulary {
-        let stem = TokenStemmer::new(analyzer.stemmer);
+        let stem = TokenStemmer::with_algorithm(analyzer.stemmer);
         Vocabulary {
             analyzer,
             stem,
@@ -56,7 +56,7 @@ impl Vocabulary {
 
     /// Returns the number of a term; `None` if it is not in the vocabulary.
     pub fn term_no(&self, term: &str) -> Option<TermNo> {
-        self.terms.number_of(term)
+        self.terms.find_number_of_string(term)
     }
 
     /// Returns the number of distinct tokens, including stop words.
@@ -65,7 +65,7 @@ impl Vocabulary {
     }
 
     /// Returns the token with a number: in lower case, before stemming.
-    pub fn token(&self, number: TokenNo) -> &str {
+    pub fn unstemmed_token(&self, number: TokenNo) -> &str {
         self.tokens.string_at(number)
     }
 
@@ -87,7 +87,7 @@ impl Vocabulary {
             term_of,
             terms: names,
         } = self;
-        analyzer.for_each_token(text, |token, _| {
+        analyzer.for_each_token_with_stopwords(text, |token, _| {
             let number = tokens.insert(token);
             if number as usize == term_of.len() {
                 let dropped = stopwords::is_stop_word(&analyzer.stopwords, token);

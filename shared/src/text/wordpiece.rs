@@ -63,7 +63,7 @@ pub(crate) struct StoredWordpieceVocabulary {
 
 /// Whether a tokenizer keeps case and accents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LetterCasePolicy {
+pub enum CaseAndAccentPolicy {
     /// Letters keep their case and accents.
     Preserved,
     /// Letters are converted to lower case without accents.
@@ -75,7 +75,7 @@ impl WordpieceVocabulary {
     /// every WordPiece vocabulary has it.
     pub fn from_tokens(
         file: &str,
-        case: LetterCasePolicy,
+        case: CaseAndAccentPolicy,
         all: Vec<String>,
     ) -> Result<WordpieceVocabulary, Error> {
         if !all.iter().any(|it| it == UNKNOWN_TOKEN) {
@@ -88,7 +88,7 @@ impl WordpieceVocabulary {
 
     /// Creates a vocabulary whose file is read later; until then every word is [`UNKNOWN_TOKEN`].
     pub fn with_unread_file(file: &str) -> WordpieceVocabulary {
-        WordpieceVocabulary::held(file, LetterCasePolicy::Folded, Vec::new())
+        WordpieceVocabulary::held(file, CaseAndAccentPolicy::Folded, Vec::new())
     }
 
     /// Parses `vocab.txt`, one token per line, or the `tokenizer.json` of a model, which also says
@@ -100,7 +100,7 @@ impl WordpieceVocabulary {
         let lines = text.lines().filter(|it| !it.is_empty());
         WordpieceVocabulary::from_tokens(
             file,
-            LetterCasePolicy::Folded,
+            CaseAndAccentPolicy::Folded,
             lines.map(str::to_owned).collect(),
         )
     }
@@ -125,8 +125,8 @@ impl WordpieceVocabulary {
             Error::unreadable_file(file, reason)
         })?;
         let case = match read.normalizer.and_then(|it| it.lowercase) {
-            Some(false) => LetterCasePolicy::Preserved,
-            Some(true) | None => LetterCasePolicy::Folded,
+            Some(false) => CaseAndAccentPolicy::Preserved,
+            Some(true) | None => CaseAndAccentPolicy::Folded,
         };
         let mut all: Vec<(u32, String)> = read
             .model
@@ -139,15 +139,15 @@ impl WordpieceVocabulary {
     }
 
     /// Returns the vocabulary without its tokens, with only the file name and case.
-    pub fn with_tokens_removed(&self) -> WordpieceVocabulary {
+    pub fn with_all_tokens_removed(&self) -> WordpieceVocabulary {
         WordpieceVocabulary::held(self.file_name(), self.case(), Vec::new())
     }
 
-    fn case(&self) -> LetterCasePolicy {
+    fn case(&self) -> CaseAndAccentPolicy {
         case_of(self.0.cased)
     }
 
-    fn held(file: &str, case: LetterCasePolicy, all: Vec<String>) -> WordpieceVocabulary {
+    fn held(file: &str, case: CaseAndAccentPolicy, all: Vec<String>) -> WordpieceVocabulary {
         let (mut first, mut inside) = (StringInterner::default(), StringInterner::default());
         let mut longest = 0;
         for piece in &all {
@@ -165,7 +165,7 @@ impl WordpieceVocabulary {
         }
         WordpieceVocabulary(Arc::new(LoadedVocabulary {
             file: file.to_owned(),
-            cased: case == LetterCasePolicy::Preserved,
+            cased: case == CaseAndAccentPolicy::Preserved,
             all,
             first,
             inside,
@@ -267,7 +267,10 @@ impl WordpieceVocabulary {
             };
             let furthest = word.text.len().min(start + self.0.longest);
             let end = (start + 1..=furthest).rev().find(|&end| {
-                word.text.is_char_boundary(end) && known.number_of(&word.text[start..end]).is_some()
+                word.text.is_char_boundary(end)
+                    && known
+                        .find_number_of_string(&word.text[start..end])
+                        .is_some()
             })?;
             cuts.push([start, end]);
             start = end;
@@ -276,10 +279,10 @@ impl WordpieceVocabulary {
     }
 }
 
-fn case_of(cased: bool) -> LetterCasePolicy {
+fn case_of(cased: bool) -> CaseAndAccentPolicy {
     match cased {
-        true => LetterCasePolicy::Preserved,
-        false => LetterCasePolicy::Folded,
+        true => CaseAndAccentPolicy::Preserved,
+        false => CaseAndAccentPolicy::Folded,
     }
 }
 
@@ -389,14 +392,14 @@ impl From<WordpieceVocabulary> for StoredWordpieceVocabulary {
 mod tests {
     use super::*;
 
-    fn pieces(case: LetterCasePolicy) -> WordpieceVocabulary {
+    fn pieces(case: CaseAndAccentPolicy) -> WordpieceVocabulary {
         let list =
             "[UNK] un ##aff ##able em ##bed ##ding ? ! ' river the rive \u{5ddd} e ##e # ##?";
         let list = list.split(' ').map(str::to_owned).collect();
         WordpieceVocabulary::from_tokens("list", case, list).unwrap()
     }
 
-    fn check(case: LetterCasePolicy, text: &str, expected: &[(&str, &str)]) {
+    fn check(case: CaseAndAccentPolicy, text: &str, expected: &[(&str, &str)]) {
         let mut found = Vec::new();
         pieces(case).for_each_token(text, |piece, span| {
             found.push((
@@ -412,20 +415,20 @@ mod tests {
     fn a_word_is_cut_from_the_left_into_the_longest_pieces() {
         // Devlin et al., comment of their tokenizer: unaffable → un ##aff ##able.
         let expected = [("un", "Un"), ("aff", "aff"), ("able", "able")];
-        check(LetterCasePolicy::Folded, "Unaffable", &expected);
+        check(CaseAndAccentPolicy::Folded, "Unaffable", &expected);
         let expected = [("em", "em"), ("bed", "bed"), ("ding", "ding")];
-        check(LetterCasePolicy::Folded, "embedding", &expected);
+        check(CaseAndAccentPolicy::Folded, "embedding", &expected);
     }
 
     #[test]
     fn a_word_that_cannot_be_spelt_is_unknown_as_a_whole() {
         check(
-            LetterCasePolicy::Folded,
+            CaseAndAccentPolicy::Folded,
             "rivers",
             &[(UNKNOWN_TOKEN, "rivers")],
         );
         check(
-            LetterCasePolicy::Folded,
+            CaseAndAccentPolicy::Folded,
             &"e".repeat(101),
             &[(UNKNOWN_TOKEN, &"e".repeat(101))],
         );
@@ -443,7 +446,7 @@ mod tests {
             ("\u{5ddd}", "\u{5ddd}"),
         ];
         check(
-            LetterCasePolicy::Folded,
+            CaseAndAccentPolicy::Folded,
             "The river?! \u{5ddd}\u{5ddd}",
             &expected,
         );
@@ -453,12 +456,12 @@ mod tests {
     fn accents_case_and_control_characters_go_but_not_from_a_cased_vocabulary() {
         let expected = [("river", "RÎV\u{200b}ER"), ("e", "e")];
         check(
-            LetterCasePolicy::Folded,
+            CaseAndAccentPolicy::Folded,
             "RÎV\u{200b}ER\u{a0}e\u{301}",
             &expected,
         );
         let expected = [(UNKNOWN_TOKEN, "River"), ("river", "river")];
-        check(LetterCasePolicy::Preserved, "River river", &expected);
+        check(CaseAndAccentPolicy::Preserved, "River river", &expected);
     }
 
     #[test]
@@ -479,7 +482,10 @@ mod tests {
         let text =
             r#"{"normalizer": {"lowercase": false}, "model": {"vocab": {"R": 1, "[UNK]": 0}}}"#;
         let read = WordpieceVocabulary::parse_file("tokenizer.json", text).unwrap();
-        assert_eq!((read.len(), read.case()), (2, LetterCasePolicy::Preserved));
+        assert_eq!(
+            (read.len(), read.case()),
+            (2, CaseAndAccentPolicy::Preserved)
+        );
         assert_eq!(
             WordpieceVocabulary::parse_file("vocab.txt", "[UNK]\r\nr\r\n")
                 .unwrap()

@@ -134,7 +134,10 @@ pub struct GloveTrainingShard<'a> {
 
 impl<'a> GloveTrainer<'a> {
     /// Starts training with random vectors.
-    pub fn new(corpus: GloveCorpus<'a>, counted: Vec<CooccurrenceCounts>) -> GloveTrainer<'a> {
+    pub fn from_corpus_and_cooccurrences(
+        corpus: GloveCorpus<'a>,
+        counted: Vec<CooccurrenceCounts>,
+    ) -> GloveTrainer<'a> {
         let GloveCorpus {
             index,
             settings,
@@ -231,7 +234,7 @@ impl<'a> GloveTrainer<'a> {
             let sums = main.values[row.clone()].iter().zip(&context.values[row]);
             let vector: Vec<f32> = sums.map(|(w, c)| (w + c) as f32).collect();
             // A vector of zeros, or with a number that is not finite, is left out.
-            let _ = vectors.add_word(self.index.vocabulary().token(token), &vector);
+            let _ = vectors.add_word(self.index.vocabulary().unstemmed_token(token), &vector);
         }
         vectors
     }
@@ -353,7 +356,7 @@ mod tests {
     use super::*;
     use crate::index::IndexBuilder;
     use crate::text::Analyzer;
-    use crate::word_vectors::BagOfWordVectors;
+    use crate::word_vectors::BagOfWordsEmbedding;
 
     fn index(texts: &[&str]) -> Index {
         let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
@@ -404,7 +407,7 @@ mod tests {
             ..GloveSettings::default()
         };
         let corpus = GloveCorpus::with_frequent_words(&index, settings).unwrap();
-        let counted = corpus.count_cooccurrences(0..40);
+        let counted = corpus.count_cooccurrences_in_docs(0..40);
         let mut expected: Vec<[u32; 2]> = Vec::new();
         for pair in cooccurrence::merge_cooccurrence_counts(vec![counted.clone()]) {
             let [i, j] = pair.words;
@@ -414,7 +417,7 @@ mod tests {
             }
         }
         expected.sort_unstable();
-        let trainer = GloveTrainer::new(corpus, vec![counted]);
+        let trainer = GloveTrainer::from_corpus_and_cooccurrences(corpus, vec![counted]);
         let mut found: Vec<[u32; 2]> = Vec::new();
         for (round, blocks) in trainer.blocks.iter().enumerate() {
             for (main, block) in blocks.iter().enumerate() {
@@ -449,9 +452,9 @@ mod tests {
             let corpus = GloveCorpus::with_frequent_words(&index, settings).unwrap();
             let counted = parts
                 .iter()
-                .map(|it| corpus.count_cooccurrences(it.clone()))
+                .map(|it| corpus.count_cooccurrences_in_docs(it.clone()))
                 .collect();
-            GloveTrainer::new(corpus, counted)
+            GloveTrainer::from_corpus_and_cooccurrences(corpus, counted)
         };
         let mut forwards = trainer(&[0..1, 1..60]);
         forwards.train_remaining_rounds();
@@ -475,7 +478,7 @@ mod tests {
         assert_eq!(backwards.into_word_vectors(), vectors);
         let like = |a: &str, b: &str| {
             let bag =
-                |word: &str| BagOfWordVectors::from_rows(&vectors, [vectors.row_of_word(word)]);
+                |word: &str| BagOfWordsEmbedding::from_rows(&vectors, [vectors.row_of_word(word)]);
             bag(a).similarity(&bag(b)).unwrap()
         };
         assert!(like("river", "stream") > like("river", "dough") + 0.3);

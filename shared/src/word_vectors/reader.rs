@@ -10,7 +10,7 @@ use std::io::{BufRead, Cursor, Read};
 
 use super::WordVectors;
 use crate::collection::lines::{FileLine, FileSizeLimits, LimitedDecompressedReader, LineReader};
-use crate::collection::{ByteProgressCallback, FileReadResult};
+use crate::collection::{ByteProgressCallback, FileContentAndReportResult};
 use crate::error::{Error, FileReadReport};
 
 /// The maximum number of dimensions: four times that of the largest common vectors.
@@ -25,7 +25,7 @@ pub fn read_word_vectors(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> FileReadResult<WordVectors> {
+) -> FileContentAndReportResult<WordVectors> {
     let mut bytes = LimitedDecompressedReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
     let stopped =
         |it: std::io::Error| Error::unreadable_file(name, format!("reading stopped: {it}"));

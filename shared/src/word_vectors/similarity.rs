@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::bag_of_words::for_each_term_token;
 use super::{WordVectorNo, WordVectors, is_outside};
-use crate::index::term_statistics::QueryTerms;
+use crate::index::term_statistics::DistinctQueryTerms;
 use crate::text::Analyzer;
 use crate::text::vocabulary::TermNo;
 
@@ -34,11 +34,11 @@ pub(super) fn cosine_of_word_vectors(
 }
 
 /// Returns the row of each distinct query term: that of the first token that gives it.
-pub(crate) fn query_term_rows(
+pub(crate) fn query_term_vector_rows(
     vectors: &WordVectors,
     analyzer: &Analyzer,
     query: &str,
-    terms: &QueryTerms,
+    terms: &DistinctQueryTerms,
 ) -> Vec<Option<WordVectorNo>> {
     let mut rows: Vec<Option<Option<WordVectorNo>>> = vec![None; terms.len()];
     for_each_term_token(analyzer, query, |token, term| {
@@ -50,7 +50,7 @@ pub(crate) fn query_term_rows(
 }
 
 /// Returns the cosine of each pair of query terms, row by row.
-pub(crate) fn query_term_similarities(
+pub(crate) fn pairwise_query_term_similarities(
     vectors: &WordVectors,
     asked: &[Option<WordVectorNo>],
 ) -> Vec<f64> {
@@ -63,12 +63,13 @@ pub(crate) fn query_term_similarities(
     .collect()
 }
 
-/// Returns the similarities of the words of a text, in order; `asked` is the result of
-/// [`query_term_rows`].
-pub(crate) fn text_word_similarities(
+/// Returns the mean and the nearest similarity of the words of a text to those of the query;
+/// `asked` is the result of
+/// [`query_term_vector_rows`].
+pub(crate) fn mean_and_nearest_query_similarity(
     vectors: &WordVectors,
     asked: &[Option<WordVectorNo>],
-    query: &QueryTerms,
+    query: &DistinctQueryTerms,
     words: impl Iterator<Item = (TermNo, Option<WordVectorNo>)>,
 ) -> QueryWordSimilarities {
     let mut distinct: BTreeMap<TermNo, Option<WordVectorNo>> = BTreeMap::new();

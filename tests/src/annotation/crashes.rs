@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use shared::annotation::export::AnnotationExportRow;
+use shared::annotation::export::ExportedAnnotationEvent;
 use shared::annotation::{AnnotationEventKey, PersonId};
 use shared::api::annotation::{GetTaskProgressRequest, TaskId};
 use shared::api::people::{AccessRole, CreateInvitationRequest};
@@ -156,7 +156,7 @@ pub(super) fn finish(people: &mut [ScriptedAnnotator]) {
 }
 
 /// Checks that every acknowledged event is there, and none twice.
-pub(super) fn expect_acknowledged(rows: &[AnnotationExportRow], people: &[ScriptedAnnotator]) {
+pub(super) fn expect_acknowledged(rows: &[ExportedAnnotationEvent], people: &[ScriptedAnnotator]) {
     let keys: BTreeSet<AnnotationEventKey> = rows.iter().map(|it| it.event.key).collect();
     assert_eq!(keys.len(), rows.len(), "an event is there twice");
     for person in people {
@@ -169,10 +169,10 @@ pub(super) fn expect_acknowledged(rows: &[AnnotationExportRow], people: &[Script
 
 /// Checks that the export contains exactly the events that people remember, each once, with its
 /// status, and for each person in the original order.
-pub(super) fn expect_same(rows: &[AnnotationExportRow], people: &[ScriptedAnnotator]) {
+pub(super) fn expect_same(rows: &[ExportedAnnotationEvent], people: &[ScriptedAnnotator]) {
     let n_made: usize = people.iter().map(|it| it.made.len()).sum();
     assert_eq!(rows.len(), n_made);
-    let of: BTreeMap<AnnotationEventKey, &AnnotationExportRow> =
+    let of: BTreeMap<AnnotationEventKey, &ExportedAnnotationEvent> =
         rows.iter().map(|it| (it.event.key, it)).collect();
     assert_eq!(of.len(), n_made, "an event is there twice");
     for person in people {
@@ -191,7 +191,7 @@ pub(super) fn expect_same(rows: &[AnnotationExportRow], people: &[ScriptedAnnota
     }
 }
 
-fn expect_row(row: &AnnotationExportRow, person: PersonId, made: &ScriptedEvent) {
+fn expect_row(row: &ExportedAnnotationEvent, person: PersonId, made: &ScriptedEvent) {
     assert_eq!((row.person, &row.event), (person, &made.event));
     assert_eq!(row.status, made.fate, "{:?}", made.event);
     let item = made.event.action.item_no();

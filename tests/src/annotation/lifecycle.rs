@@ -7,19 +7,19 @@ use std::collections::BTreeSet;
 
 use shared::annotation::assignment::AssignmentPhase;
 use shared::annotation::event::{
-    AnnotationAction, AnnotatorExclusionChange, ItemAdjudication, ItemProblemReport, SkipReason,
-    SkippedItem,
+    AnnotationEventAction, AnnotatorExclusionChange, ItemAdjudication, ItemProblemReport,
+    SkipReason, SkippedItem,
 };
 use shared::annotation::export::ExportedPreferenceSource;
 use shared::annotation::judgments::DisputeReason;
-use shared::annotation::log::AnnotationEventStatus;
+use shared::annotation::log::AnnotationEventValidity;
 use shared::annotation::task::{InstanceWithReferenceAnswer, StudyInstanceRef};
-use shared::annotation::{AnnotationTask, AnnotatorAnswer, ItemNo};
+use shared::annotation::{AnnotationTaskDefinition, AnnotatorAnswer, ItemNo};
 use shared::api::annotation::{
-    AgreementResponse, CreateTaskRequest, ExportTaskRequest, GetAgreementRequest,
-    GetItemHistoryRequest, GetTaskProgressRequest, GetTaskRequest, LeaseItemsRequest,
-    ListDisputesRequest, ListHumanJudgmentsRequest, ListOwnEventsRequest, ListTasksRequest,
-    PreviewTaskRequest, TaskExportFormat, TaskId, TaskStatus,
+    AgreementResponse, AnnotationTaskStatus, CreateTaskRequest, ExportTaskRequest,
+    GetAgreementRequest, GetItemHistoryRequest, GetTaskProgressRequest, GetTaskRequest,
+    LeaseItemsRequest, ListDisputesRequest, ListOwnEventsRequest, ListStudyHumanJudgmentsRequest,
+    ListTasksRequest, PreviewTaskRequest, TaskExportFormat, TaskId,
 };
 use shared::api::people::{AccessRole, CreateInvitationRequest};
 use shared::probe::{Axiom, AxiomVariant, Probe};
@@ -97,7 +97,7 @@ fn live(home: &TestHome) {
 }
 
 /// Returns a task with two training items, three gold items, and items drawn for two annotators.
-fn whole() -> AnnotationTask {
+fn whole() -> AnnotationTaskDefinition {
     let known = |number: u32| InstanceWithReferenceAnswer {
         instance: StudyInstanceRef {
             probe: Probe::Axiom(Axiom::Tfc1),
@@ -107,7 +107,7 @@ fn whole() -> AnnotationTask {
         answer: AnnotatorAnswer::First,
         explanation: "it has the term more often".to_owned(),
     };
-    AnnotationTask {
+    AnnotationTaskDefinition {
         gold_interval: 5,
         guidelines: "Read *both* texts.".to_owned(),
         training: (0..N_TRAINING).map(known).collect(),
@@ -122,7 +122,7 @@ fn made(curator: &PersonClient, annotator: &PersonClient) -> TaskId {
     let draft = curator.call(&CreateTaskRequest { task: whole() });
     assert_eq!(
         (draft.card.status, &draft.definition),
-        (TaskStatus::Draft, &whole())
+        (AnnotationTaskStatus::Draft, &whole())
     );
     assert_eq!(draft.composition, preview);
     let made = (
@@ -196,10 +196,10 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
         task,
         decision(&offer, AnnotatorAnswer::CannotTell, Vec::new()),
     );
-    who.send_one(task, AnnotationAction::Undone { of: wrong });
+    who.send_one(task, AnnotationEventAction::Undone { of: wrong });
     let skipped = who.send_one(
         task,
-        AnnotationAction::Skipped(SkippedItem {
+        AnnotationEventAction::Skipped(SkippedItem {
             item: offer.item,
             reason: SkipReason::BrokenDocument,
             note: String::new(),
@@ -207,7 +207,7 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
     );
     let after: Vec<ItemNo> = who.items(&next);
     assert!(!after.contains(&offer.item), "it was passed over");
-    who.send_one(task, AnnotationAction::Undone { of: skipped });
+    who.send_one(task, AnnotationEventAction::Undone { of: skipped });
 
     let mut n_decided = 0;
     loop {
@@ -217,7 +217,7 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
             let item = it.assignment.item;
             decision(&it.assignment, answer(item, place), Vec::new())
         });
-        let decided: Vec<AnnotationAction> = decided.collect();
+        let decided: Vec<AnnotationEventAction> = decided.collect();
         n_decided += decided.len() as u32;
         if decided.is_empty() {
             break;
@@ -234,7 +234,7 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
     assert_eq!(mine.len(), who.keys.len());
     let n_undone = mine
         .iter()
-        .filter(|it| it.status == AnnotationEventStatus::Undone)
+        .filter(|it| it.status == AnnotationEventValidity::Undone)
         .count();
     assert_eq!(n_undone, 2);
 }
@@ -247,12 +247,12 @@ fn contradict(phone: &mut TestActor, tablet: &mut TestActor, task: TaskId) {
     let of_item = mine
         .iter()
         .filter(|it| it.entry.event.action.item_no() == Some(ItemNo(TWICE)));
-    let fates: Vec<AnnotationEventStatus> = of_item.map(|it| it.status).collect();
+    let fates: Vec<AnnotationEventValidity> = of_item.map(|it| it.status).collect();
     assert_eq!(
         fates,
         [
-            AnnotationEventStatus::Conflict,
-            AnnotationEventStatus::Conflict
+            AnnotationEventValidity::Conflict,
+            AnnotationEventValidity::Conflict
         ]
     );
 }
@@ -316,7 +316,7 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
     let item = found[1].item;
     carla.send_one(
         task,
-        AnnotationAction::Adjudicated(ItemAdjudication {
+        AnnotationEventAction::Adjudicated(ItemAdjudication {
             item,
             answer: AnnotatorAnswer::Equal,
             note: "the same".to_owned(),
@@ -338,7 +338,7 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
         person: ben.no,
         reason: "hurried".to_owned(),
     };
-    carla.send_one(task, AnnotationAction::Excluded(standing()));
+    carla.send_one(task, AnnotationEventAction::Excluded(standing()));
     let without = carla.person.call(&GetAgreementRequest { task }).agreement;
     assert!(without.overall.krippendorff_alpha.is_none() && without.by_pair.is_empty());
     assert!(
@@ -346,7 +346,7 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
             .items
             .is_empty()
     );
-    carla.send_one(task, AnnotationAction::Included(standing()));
+    carla.send_one(task, AnnotationEventAction::Included(standing()));
     expect_agreement(&carla.person.call(&GetAgreementRequest { task }));
 }
 
@@ -364,14 +364,14 @@ fn resolve(ben: &mut TestActor, task: TaskId) {
     let of_item = mine
         .iter()
         .filter(|it| it.entry.event.action.item_no() == Some(item));
-    let mut fates: Vec<AnnotationEventStatus> = of_item.map(|it| it.status).collect();
+    let mut fates: Vec<AnnotationEventValidity> = of_item.map(|it| it.status).collect();
     fates.sort_unstable();
     assert_eq!(
         fates,
         [
-            AnnotationEventStatus::Active,
-            AnnotationEventStatus::Replaced,
-            AnnotationEventStatus::Replaced
+            AnnotationEventValidity::Active,
+            AnnotationEventValidity::Replaced,
+            AnnotationEventValidity::Replaced
         ]
     );
 }
@@ -379,16 +379,19 @@ fn resolve(ben: &mut TestActor, task: TaskId) {
 /// Closes the task: nobody gets items any more, but unsent events are still accepted.
 fn close(carla: &mut TestActor, ben: &mut TestActor, task: TaskId) {
     let mut change = unchanged(task);
-    change.status = Some(TaskStatus::Closed);
-    assert_eq!(carla.person.call(&change).card.status, TaskStatus::Closed);
+    change.status = Some(AnnotationTaskStatus::Closed);
+    assert_eq!(
+        carla.person.call(&change).card.status,
+        AnnotationTaskStatus::Closed
+    );
     ben.send_one(
         task,
-        AnnotationAction::Reported(ItemProblemReport {
+        AnnotationEventAction::Reported(ItemProblemReport {
             item: ItemNo(FIRST),
             note: "the second text is cut".to_owned(),
         }),
     );
-    change.status = Some(TaskStatus::Draft);
+    change.status = Some(AnnotationTaskStatus::Draft);
     let (status, _) = carla.person.expect_refusal(&change);
     assert!((400..500).contains(&status), "{status}");
 }
@@ -427,20 +430,20 @@ fn expect_files(curator: &PersonClient, task: TaskId, people: &[&TestActor]) {
 /// Checks that a visitor sees the results only after they are published.
 fn expect_published(server: &TestServer, curator: &PersonClient, task: TaskId) {
     let study = || STUDY.to_owned();
-    let of = |found: &[shared::api::annotation::TaskResults]| {
+    let of = |found: &[shared::api::annotation::AnnotationTaskResults]| {
         let one = found.iter().find(|it| it.task == task);
         one.map(|it| (it.is_public, it.n_people, it.estimates.is_some()))
     };
     assert_eq!(
-        of(&server.call(&ListHumanJudgmentsRequest { study: study() })),
+        of(&server.call(&ListStudyHumanJudgmentsRequest { study: study() })),
         None
     );
-    let seen = curator.call(&ListHumanJudgmentsRequest { study: study() });
+    let seen = curator.call(&ListStudyHumanJudgmentsRequest { study: study() });
     assert_eq!(of(&seen), Some((false, 2, true)));
     let mut change = unchanged(task);
     change.are_results_public = Some(true);
     curator.call(&change);
-    let results = server.call(&ListHumanJudgmentsRequest { study: study() });
+    let results = server.call(&ListStudyHumanJudgmentsRequest { study: study() });
     assert_eq!(of(&results), Some((true, 2, true)));
     let json = serde_json::to_string(&results).unwrap();
     assert!(!json.contains("Ann") && !json.contains("Ben"), "{json}");

@@ -7,10 +7,10 @@ use std::time::Duration;
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use reqwest::header::{CONTENT_TYPE, COOKIE, ORIGIN, SET_COOKIE};
 use shared::annotation::PersonId;
-use shared::annotation::export::AnnotationExportRow;
+use shared::annotation::export::ExportedAnnotationEvent;
 use shared::api::annotation::{ExportTaskRequest, TaskExportFormat, TaskId};
 use shared::api::people::{AcceptInvitationRequest, CSRF_HEADER, SessionResponse};
-use shared::api::{Endpoint, ErrorResponse, Method};
+use shared::api::{Endpoint, ErrorResponse, RequestMethod};
 
 use super::server_address::ServerAddress;
 
@@ -116,7 +116,7 @@ impl PersonClient {
     }
 
     /// Returns every event of a task, from its JSON Lines export.
-    pub(crate) fn rows(&self, task: TaskId) -> Vec<AnnotationExportRow> {
+    pub(crate) fn rows(&self, task: TaskId) -> Vec<ExportedAnnotationEvent> {
         let file = self.download(task, TaskExportFormat::Jsonl);
         let row = |it| serde_json::from_str(it).unwrap_or_else(|why| panic!("{why}: {it}"));
         file.lines().map(row).collect()
@@ -126,7 +126,7 @@ impl PersonClient {
         let address = self.site.address();
         let mut request = asking(&self.client, &address, asked);
         request = request.header(COOKIE, self.cookie.at(&address));
-        if E::METHOD != Method::Get {
+        if E::METHOD != RequestMethod::Get {
             request = request
                 .header(ORIGIN, &address)
                 .header(CSRF_HEADER, &self.csrf);

@@ -8,16 +8,16 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use shared::annotation::assignment::ItemAssignment;
 use shared::annotation::event::{
-    AnnotationAction, AnnotationDecision, RatingTagsAndNote, SkipReason, SkippedItem,
+    AnnotationDecision, AnnotationEventAction, RatingTagsAndNote, SkipReason, SkippedItem,
 };
-use shared::annotation::log::AnnotationEventStatus;
+use shared::annotation::log::AnnotationEventValidity;
 use shared::annotation::{
     AnnotatorAnswer, AxiomReasonRating, ClientAnnotationEvent, DocumentDisplayOrder, ItemNo,
     PersonId,
 };
 use shared::api::annotation::{
-    EventOutcome, EventReceipt, LeaseItemsRequest, MAX_EVENTS_PER_REQUEST, SubmitEventsRequest,
-    TaskId,
+    EventKeyWithOutcome, EventOutcome, LeaseItemsRequest, MAX_EVENTS_PER_REQUEST,
+    SubmitEventsRequest, TaskId,
 };
 
 use super::person::{PersonClient, RequestFailure};
@@ -31,7 +31,7 @@ const HELD: u32 = 8;
 pub(super) struct ScriptedEvent {
     pub(super) event: ClientAnnotationEvent,
     /// The status that the event must have.
-    pub(super) fate: AnnotationEventStatus,
+    pub(super) fate: AnnotationEventValidity,
 }
 
 /// Counts of what happened to requests.
@@ -161,7 +161,7 @@ impl ScriptedAnnotator {
         self.standing.insert(item, self.made.len());
         self.undoable.push(self.made.len());
         self.finished.insert(item);
-        self.make(AnnotationAction::Decided(decision));
+        self.make(AnnotationEventAction::Decided(decision));
     }
 
     fn skip(&mut self) {
@@ -175,7 +175,7 @@ impl ScriptedAnnotator {
         };
         self.undoable.push(self.made.len());
         self.finished.insert(item);
-        self.make(AnnotationAction::Skipped(SkippedItem {
+        self.make(AnnotationEventAction::Skipped(SkippedItem {
             item,
             reason,
             note,
@@ -192,10 +192,10 @@ impl ScriptedAnnotator {
         let (&item, &before) = self.standing.iter().nth(at).unwrap();
         let replaced = self.made[before].event.key;
         let decision = self.decision(item, vec![replaced]);
-        self.made[before].fate = AnnotationEventStatus::Replaced;
+        self.made[before].fate = AnnotationEventValidity::Replaced;
         self.standing.insert(item, self.made.len());
         self.undoable.push(self.made.len());
-        self.make(AnnotationAction::Decided(decision));
+        self.make(AnnotationEventAction::Decided(decision));
     }
 
     /// Undoes the last action that can be undone; what it replaced becomes active again.
@@ -206,14 +206,14 @@ impl ScriptedAnnotator {
         let ClientAnnotationEvent {
             key, action: what, ..
         } = self.made[at].event.clone();
-        self.made[at].fate = AnnotationEventStatus::Undone;
+        self.made[at].fate = AnnotationEventValidity::Undone;
         let item = what.item_no().unwrap();
         let replaced = what.replaced_event_keys().first();
         let replaced = replaced.map(|key| self.made.iter().position(|it| it.event.key == *key));
         match replaced {
             Some(before) => {
                 let before = before.unwrap();
-                self.made[before].fate = AnnotationEventStatus::Active;
+                self.made[before].fate = AnnotationEventValidity::Active;
                 self.standing.insert(item, before);
             }
             None => {
@@ -222,7 +222,7 @@ impl ScriptedAnnotator {
                 self.ready.push_front(item);
             }
         }
-        self.make(AnnotationAction::Undone { of: key });
+        self.make(AnnotationEventAction::Undone { of: key });
     }
 
     fn decision(
@@ -259,7 +259,7 @@ impl ScriptedAnnotator {
         }
     }
 
-    fn make(&mut self, what: AnnotationAction) {
+    fn make(&mut self, what: AnnotationEventAction) {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let event = ClientAnnotationEvent {
             key: self.random.key(),
@@ -268,7 +268,7 @@ impl ScriptedAnnotator {
         };
         self.made.push(ScriptedEvent {
             event,
-            fate: AnnotationEventStatus::Active,
+            fate: AnnotationEventValidity::Active,
         });
     }
 
@@ -316,7 +316,7 @@ impl ScriptedAnnotator {
 }
 
 /// Checks that every event was accepted, and returns how many the server had before.
-fn n_known(asked: &SubmitEventsRequest, taken: &[EventReceipt]) -> u32 {
+fn n_known(asked: &SubmitEventsRequest, taken: &[EventKeyWithOutcome]) -> u32 {
     assert_eq!(asked.events.len(), taken.len());
     let mut n_known = 0;
     for (event, taken) in asked.events.iter().zip(taken) {

@@ -16,7 +16,10 @@ fn every_axiom_is_told_with_a_live_example() {
             } else {
                 &["Worked example", "BM25"]
             };
-            let words = [axiom.description().statement, axiom.description().source];
+            let words = [
+                axiom.probe_description().statement,
+                axiom.probe_description().source,
+            ];
             for &said in words.iter().chain(example) {
                 assert!(part.contains(said), "{said} in {part}");
             }
@@ -24,7 +27,7 @@ fn every_axiom_is_told_with_a_live_example() {
         for manipulation in Manipulation::ALL {
             let part = tab.text(&format!("[id='manipulation-{manipulation}']"));
             assert!(
-                part.contains(manipulation.description().statement),
+                part.contains(manipulation.probe_description().statement),
                 "{part}"
             );
         }

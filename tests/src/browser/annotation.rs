@@ -6,9 +6,9 @@ mod page_text;
 
 use std::collections::BTreeMap;
 
-use shared::annotation::event::AnnotationAction;
-use shared::annotation::export::AnnotationExportRow;
-use shared::annotation::log::AnnotationEventStatus;
+use shared::annotation::event::AnnotationEventAction;
+use shared::annotation::export::ExportedAnnotationEvent;
+use shared::annotation::log::AnnotationEventValidity;
 use shared::annotation::{AnnotatorAnswer, ItemNo, PersonId};
 use shared::api::annotation::{GetItemHistoryRequest, ListDisputesRequest, TaskId};
 use shared::api::people::AccessRole;
@@ -211,13 +211,13 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.wait_for_text("Every event with its history");
     readability::expect_readable(tab, "export");
     let file = tab.download(&home.path(""), "JSONL", &format!("review-{}.jsonl", task.0));
-    let rows: Vec<AnnotationExportRow> = file
+    let rows: Vec<ExportedAnnotationEvent> = file
         .lines()
         .map(|it| serde_json::from_str(it).unwrap())
         .collect();
     let mut stands: BTreeMap<(PersonId, ItemNo), AnnotatorAnswer> = BTreeMap::new();
     for row in &rows {
-        if let (AnnotationAction::Decided(it), AnnotationEventStatus::Active) =
+        if let (AnnotationEventAction::Decided(it), AnnotationEventValidity::Active) =
             (&row.event.action, row.status)
         {
             let before = stands.insert((row.person, it.item), it.answer);
@@ -239,18 +239,19 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
         .flat_map(|([first, second], item)| [((ann, item), first), ((ben, item), second)])
         .collect();
     assert_eq!(stands, expected);
-    let n =
-        |holds: &dyn Fn(&AnnotationExportRow) -> bool| rows.iter().filter(|it| holds(it)).count();
-    assert_eq!(n(&|it| it.status == AnnotationEventStatus::Undone), 3);
+    let n = |holds: &dyn Fn(&ExportedAnnotationEvent) -> bool| {
+        rows.iter().filter(|it| holds(it)).count()
+    };
+    assert_eq!(n(&|it| it.status == AnnotationEventValidity::Undone), 3);
     let passed_over =
-        |it: &AnnotationExportRow| matches!(it.event.action, AnnotationAction::Skipped(_));
+        |it: &ExportedAnnotationEvent| matches!(it.event.action, AnnotationEventAction::Skipped(_));
     assert!(n(&passed_over) >= 2);
     assert_eq!(
-        n(&|it| passed_over(it) && it.status == AnnotationEventStatus::Active),
+        n(&|it| passed_over(it) && it.status == AnnotationEventValidity::Active),
         1
     );
     assert_eq!(
-        n(&|it| matches!(it.event.action, AnnotationAction::Adjudicated(_))),
+        n(&|it| matches!(it.event.action, AnnotationEventAction::Adjudicated(_))),
         1
     );
 }

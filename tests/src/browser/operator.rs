@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use shared::api::{CreateJobRequest, GetJobRequest};
+use shared::api::{CreateScoringJobRequest, GetScoringJobRequest};
 
 use super::static_server::StaticServer;
 use super::tab::{AriaRole, BrowserTab, with_tab};
@@ -29,9 +29,9 @@ fn serve(home: &TestHome, listen: &str, model: &Path) -> TestServer {
 
 /// Returns a job with 8 queries and this number of documents: 10,000 keep the smallest model busy
 /// for a while.
-fn job(title: &str, n_texts: u32) -> CreateJobRequest {
+fn job(title: &str, n_texts: u32) -> CreateScoringJobRequest {
     let text = |at: u32| format!("{at} {}", "river bank water stone bridge ".repeat(20));
-    CreateJobRequest {
+    CreateScoringJobRequest {
         model: "own:late".to_owned(),
         title: title.to_owned(),
         queries: (0..8).map(|it| format!("river {it}")).collect(),
@@ -63,7 +63,7 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
     let model = own_model(&home);
     let local = serve(&home, "127.0.0.1:0", &model);
     let short = local.call(&job("Short", 1));
-    local.call_until(&GetJobRequest { job: short.id }, |it| {
+    local.call_until(&GetScoringJobRequest { job: short.id }, |it| {
         it.state.is_finished()
     });
     local.call(&job("Long", 10_000));

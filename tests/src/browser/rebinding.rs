@@ -7,7 +7,8 @@ use shared::api::people::{
     SignOutRequest,
 };
 use shared::api::{
-    CreateJobRequest, Endpoint, GetServerInfoRequest, ListJobsRequest, ListStudiesRequest,
+    CreateScoringJobRequest, Endpoint, GetServerInfoRequest, ListScoringJobsRequest,
+    ListStudiesRequest,
 };
 
 use super::front_end;
@@ -43,10 +44,10 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
             request::<GetServerInfoRequest>(),
             request::<GetSessionRequest>(),
             request::<ListStudiesRequest>(),
-            request::<ListJobsRequest>(),
+            request::<ListScoringJobsRequest>(),
             request::<ListModelsRequest>(),
             request::<ListPeopleRequest>(),
-            request::<CreateJobRequest>(),
+            request::<CreateScoringJobRequest>(),
             request::<CreateInvitationRequest>(),
             request::<OperatorSignInRequest>(),
             request::<SignOutRequest>(),

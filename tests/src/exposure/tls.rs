@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use reqwest::blocking::Client;
 use reqwest::redirect::Policy;
 use shared::api::people::OperatorSignInRequest;
-use shared::api::{Endpoint, GetServerInfoRequest, ListJobsRequest};
+use shared::api::{Endpoint, GetServerInfoRequest, ListScoringJobsRequest};
 
 use super::{
     HOST, HSTS, Proxy, deployed, free_port, guide_config, link_token, nginx, on_path, replaced,
@@ -47,7 +47,7 @@ fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
     let about = ask("GET", GetServerInfoRequest::PATH, "", "");
     assert!(about.starts_with("HTTP/1.1 200 "), "{about}");
     assert_eq!(header(&about, "strict-transport-security"), HSTS);
-    let jobs = ask("GET", ListJobsRequest::PATH, "", "");
+    let jobs = ask("GET", ListScoringJobsRequest::PATH, "", "");
     assert!(jobs.starts_with("HTTP/1.1 401 "), "{jobs}");
     assert_eq!(header(&jobs, "strict-transport-security"), HSTS);
 
@@ -81,7 +81,7 @@ fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
     let cookie = kept.split(';').next().unwrap();
     let jobs = ask(
         "GET",
-        ListJobsRequest::PATH,
+        ListScoringJobsRequest::PATH,
         &format!("cookie: {cookie}\r\n"),
         "",
     );

@@ -34,7 +34,7 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
         .collect();
     assert_eq!((late.scores.len(), pieces), (2, vec![2, 4]));
 
-    let job = server.call(&CreateJobRequest {
+    let job = server.call(&CreateScoringJobRequest {
         model: "tiny:bi".to_owned(),
         title: "Two pairs".to_owned(),
         queries: vec!["where do rivers end".to_owned()],
@@ -42,7 +42,9 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
         pairs: vec![(0, 1), (0, 0)],
     });
     let id = || job.id.clone();
-    let ended = server.call_until(&GetJobRequest { job: id() }, |it| it.state.is_finished());
+    let ended = server.call_until(&GetScoringJobRequest { job: id() }, |it| {
+        it.state.is_finished()
+    });
     assert_eq!(
         (ended.state, ended.n_scored, ended.n_pairs),
         (JobState::Done, 2, 2)
@@ -55,19 +57,19 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
         );
     }
     assert_eq!(
-        server.call(&ListJobsRequest {}),
+        server.call(&ListScoringJobsRequest {}),
         std::slice::from_ref(&ended)
     );
     // A job that has ended stays as it is, and its event stream reports that once.
-    assert_eq!(server.call(&CancelJobRequest { job: id() }), ended);
-    assert_eq!(server.call(&ResumeJobRequest { job: id() }), ended);
-    let events = server.get(&GetJobRequest { job: id() }.events_address());
+    assert_eq!(server.call(&CancelScoringJobRequest { job: id() }), ended);
+    assert_eq!(server.call(&ResumeScoringJobRequest { job: id() }), ended);
+    let events = server.get(&GetScoringJobRequest { job: id() }.events_address());
     let events = events.text().unwrap();
     let told: Vec<&str> = events
         .lines()
         .filter_map(|it| it.strip_prefix("data: "))
         .collect();
-    let told: Vec<Job> = told
+    let told: Vec<ScoringJob> = told
         .iter()
         .map(|it| serde_json::from_str(it).unwrap())
         .collect();
@@ -84,12 +86,12 @@ fn visitors_need_the_token_for_what_costs() {
     assert!(token.len() >= 32, "{token}");
     assert!(!server.call(&GetServerInfoRequest {}).can_create_jobs);
     let jobs = |token: Option<&str>| {
-        let request = server.request_for(&ListJobsRequest {});
+        let request = server.request_for(&ListScoringJobsRequest {});
         let request = match token {
             Some(token) => request.bearer_auth(token),
             None => request,
         };
-        reply::<Vec<Job>>(request.send().unwrap()).map_err(|it| (it.0, it.1.error_type))
+        reply::<Vec<ScoringJob>>(request.send().unwrap()).map_err(|it| (it.0, it.1.error_type))
     };
     let refused = Err((401, "token".to_owned()));
     assert_eq!(jobs(None), refused);
@@ -110,13 +112,17 @@ fn visitors_need_the_token_for_what_costs() {
 
     let again = home.serve(&["--listen", "0.0.0.0:0"]);
     assert_eq!(again.token, None, "it is shown once");
-    let asked = again.request_for(&ListJobsRequest {}).bearer_auth(&token);
+    let asked = again
+        .request_for(&ListScoringJobsRequest {})
+        .bearer_auth(&token);
     assert_eq!(asked.send().unwrap().status().as_u16(), 200);
     drop(again);
 
     let renewed = home.serve(&["--listen", "0.0.0.0:0", "--new-token"]);
     assert_ne!(renewed.token.as_ref(), Some(&token));
-    let asked = renewed.request_for(&ListJobsRequest {}).bearer_auth(&token);
+    let asked = renewed
+        .request_for(&ListScoringJobsRequest {})
+        .bearer_auth(&token);
     assert_eq!(asked.send().unwrap().status().as_u16(), 401);
     drop(renewed);
 

@@ -25,16 +25,16 @@ async fn counts_are_those_of_the_log() {
         };
         let what = match random(12) {
             0..5 => decided(item, AnnotatorAnswer::ALL[random(4) as usize]),
-            5..7 => AnnotationAction::Skipped(SkippedItem {
+            5..7 => AnnotationEventAction::Skipped(SkippedItem {
                 item,
                 reason: SkipReason::BrokenDocument,
                 note: String::new(),
             }),
-            7..10 => AnnotationAction::Undone {
+            7..10 => AnnotationEventAction::Undone {
                 of: key(random(number + 2)),
             },
-            10 => AnnotationAction::Excluded(standing),
-            _ => AnnotationAction::Included(standing),
+            10 => AnnotationEventAction::Excluded(standing),
+            _ => AnnotationEventAction::Included(standing),
         };
         desk.append_stored_events(vec![ReceivedAnnotationEvent {
             person,
@@ -45,19 +45,19 @@ async fn counts_are_those_of_the_log() {
     }
 }
 
-fn check_counts(desk: &AnnotationTaskState, items: &[AnnotationItem]) {
-    let (log, row) = (desk.copy_event_log(), desk.task_row());
+fn check_counts(desk: &InMemoryTaskState, items: &[AnnotationItem]) {
+    let (log, row) = (desk.clone_event_log(), desk.task_row());
     let found = measure_annotation_progress(items, row.task.annotators_per_item, &log);
     for person in [ANN, BOB, CAT] {
-        let standing = desk.progress_summary(Some(person));
+        let standing = desk.progress_summary_for_person(Some(person));
         assert_eq!(standing.n_decisions, found.n_decisions);
         assert_eq!(standing.n_decisions_required, found.n_decisions_required);
         let finished = (0..items.len() as u32)
             .map(ItemNo)
-            .filter(|it| log.has_finished_item(person, *it));
+            .filter(|it| log.has_person_finished_item(person, *it));
         let known = (0..items.len() as u32)
             .map(ItemNo)
-            .filter(|it| desk.has_finished_item(person, *it));
+            .filter(|it| desk.has_person_finished_item(person, *it));
         assert!(finished.eq(known));
         let queue = ItemAssigner {
             task: &row.task,
@@ -76,7 +76,7 @@ fn check_counts(desk: &AnnotationTaskState, items: &[AnnotationItem]) {
                 )
             })
             .collect();
-        let n_gold = u32::from(!log.has_finished_item(person, ItemNo(1)));
+        let n_gold = u32::from(!log.has_person_finished_item(person, ItemNo(1)));
         let n_left = standing.n_available;
         assert!(
             (drawn.len() as u32..=drawn.len() as u32 + n_gold).contains(&n_left),

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use shared::probe::mining::{InstanceHasher, StudyDocument};
+use shared::probe::mining::{InstanceHasher, OriginalOrDerivedDocument};
 use shared::probe::{AxiomVariant, MiningResult, Probe};
-use shared::score::{QueryDocumentPairs, RankerPairScores};
+use shared::score::{QueryDocumentPairs, RankerQueryDocumentScores};
 use shared::study::overview;
 use shared::verdict;
 
@@ -127,8 +127,8 @@ impl JudgeRankersByAxiomsArgs {
 /// Returns the documents of a file in ascending order, and the query-document pairs to score.
 fn unique(
     file: &instances::InstanceFileReader,
-) -> Result<(Vec<StudyDocument>, QueryDocumentPairs), Error> {
-    let mut by_query: Vec<Vec<StudyDocument>> = vec![Vec::new(); file.origin.n_queries];
+) -> Result<(Vec<OriginalOrDerivedDocument>, QueryDocumentPairs), Error> {
+    let mut by_query: Vec<Vec<OriginalOrDerivedDocument>> = vec![Vec::new(); file.origin.n_queries];
     file.for_each_row_group(|group| {
         // The rows of a query are adjacent, so that comparing with the last query of each document
         // removes most repetitions.
@@ -144,10 +144,10 @@ fn unique(
         }
         Ok(())
     })?;
-    let mut texts: Vec<StudyDocument> = by_query.iter().flatten().copied().collect();
+    let mut texts: Vec<OriginalOrDerivedDocument> = by_query.iter().flatten().copied().collect();
     texts.sort_unstable();
     texts.dedup();
-    let number = |text: &StudyDocument| texts.partition_point(|it| it < text) as u32;
+    let number = |text: &OriginalOrDerivedDocument| texts.partition_point(|it| it < text) as u32;
     let numbered = by_query
         .iter()
         .map(|of_query| of_query.iter().map(number).collect());
@@ -159,12 +159,14 @@ fn unique(
 fn tally(
     file: &instances::InstanceFileReader,
     work: &ScoringWork,
-    scores: &[RankerPairScores],
+    scores: &[RankerQueryDocumentScores],
     widths: &[f64],
 ) -> Result<Vec<Vec<Vec<verdict::ClaimOutcomeCounts>>>, Error> {
     let none = vec![verdict::ClaimOutcomeCounts::default(); file.origin.n_queries];
     let mut all = vec![vec![none; file.origin.n_before_cap.len()]; scores.len()];
-    let mut hashing = InstanceHasher::new(file.origin.n_before_cap.iter().map(|it| (it.0, it.1)));
+    let mut hashing = InstanceHasher::with_probes_and_variants(
+        file.origin.n_before_cap.iter().map(|it| (it.0, it.1)),
+    );
     file.for_each_row_group(|group| {
         let numbers: Vec<u32> = group
             .texts
@@ -182,7 +184,8 @@ fn tally(
             }
             let claim = group.claim.claim_about_docs(&places[..arity]);
             for ((all, scores), &width) in all.iter_mut().zip(scores).zip(widths) {
-                let scored = claim.map_docs_to_scores(|place| scores.score_at_position(place));
+                let scored =
+                    claim.replace_docs_with_scores(|place| scores.score_at_position(place));
                 let verdict = scored.map(|it| it.verdict(width));
                 all[group.probe][query as usize].count_verdict(verdict);
             }
@@ -228,8 +231,10 @@ impl JudgeOutput {
     ) -> JudgeOutput {
         let mut sum = verdict::ClaimOutcomeCounts::default();
         tallies.iter().for_each(|&it| sum += it);
-        let cell =
-            overview::summarize_verdict_tallies(tallies, probe.claim_kind(mode).tie_agreement());
+        let cell = overview::ranker_axiom_result_from_counts(
+            tallies,
+            probe.claim_kind(mode).tie_agreement_with_claim(),
+        );
         let cell = cell.as_ref();
         JudgeOutput {
             satisfied: sum.satisfied,

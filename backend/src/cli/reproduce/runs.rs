@@ -6,7 +6,7 @@ use shared::collection::Run;
 use shared::compare::{RankerComparisonInput, ranker_info_of_run};
 use shared::error::Error as InputError;
 use shared::report::ReportTable;
-use shared::reproduce::{PaperTable, ReproduciblePaper, reproduce_table_from_runs};
+use shared::reproduce::{PaperTable, ReproduciblePaper, reproduce_padigela_table_from_runs};
 use shared::score::RankerInfo;
 
 use super::ReproduceTableArgs;
@@ -17,7 +17,7 @@ use crate::error::Error;
 impl ReproduceTableArgs {
     /// Compares the first run, that of BM25, with each other run and with the ranking that each
     /// `--ranker` gives to the candidate pools.
-    pub(super) fn compare_with_bm25_run(
+    pub(super) fn tables_comparing_runs_with_bm25(
         &self,
         asked: PaperTable,
         data: &Path,
@@ -27,7 +27,7 @@ impl ReproduceTableArgs {
             return Err(InputError::unsupported_value("run", reason).into());
         }
         // An invalid table number is reported before the runs are read.
-        reproduce_table_from_runs(asked, &[])?;
+        reproduce_padigela_table_from_runs(asked, &[])?;
         let name = self.collection.as_deref().unwrap_or_default();
         let mut loaded = collection_files::load_named_collection(name, data)?;
         if let Some(n) = self.queries {
@@ -35,7 +35,7 @@ impl ReproduceTableArgs {
         }
         let mut lists: Vec<(RankerInfo, Run)> = Vec::new();
         for file in &self.run {
-            let (run, reading) = collection_files::read_run(file, &loaded.folder)?;
+            let (run, reading) = collection_files::resolve_and_read_run(file, &loaded.folder)?;
             collection_files::print_reader_warnings(&reading);
             lists.push((ranker_info_of_run(file, &run), run));
         }
@@ -48,7 +48,7 @@ impl ReproduceTableArgs {
             }
         }
         let Some(((about, bm25), others)) = lists.split_first() else {
-            return Ok(reproduce_table_from_runs(asked, &[])?);
+            return Ok(reproduce_padigela_table_from_runs(asked, &[])?);
         };
         let mut sources = Vec::new();
         for (other, run) in others {
@@ -59,6 +59,6 @@ impl ReproduceTableArgs {
                 both,
             ));
         }
-        Ok(reproduce_table_from_runs(asked, &sources)?)
+        Ok(reproduce_padigela_table_from_runs(asked, &sources)?)
     }
 }

@@ -9,7 +9,7 @@ use shared::report;
 use shared::study::Study;
 use shared::study::baseline::StudyBaseline;
 use shared::study::controls::StudyPageControls;
-use shared::study::verdict_diff::diff_ranker_verdicts;
+use shared::study::verdict_diff::diff_verdicts_of_two_rankers;
 
 use super::super::CommandOutcome;
 use crate::error::Error;
@@ -65,10 +65,14 @@ impl VerifyStoredStudyArgs {
         })?;
         let study = pipeline::load_study(folder, &self.name)?;
         let compared = before.compare_with_later_run(&baseline_of(&study)?, self.tolerance)?;
-        let table =
-            report::tables_to_markdown(&[report::baseline_comparison_table(&self.name, &compared)]);
+        let table = report::tables_to_markdown(&[report::study_baseline_comparison_table(
+            &self.name, &compared,
+        )]);
         if let Some(path) = &self.junit {
-            write(path, &report::baseline_to_junit(&self.name, &compared))?;
+            write(
+                path,
+                &report::baseline_comparison_to_junit(&self.name, &compared),
+            )?;
         }
         match &self.markdown {
             Some(path) => write(path, &table)?,
@@ -122,8 +126,10 @@ impl DiffRankerVerdictsArgs {
         };
         let from = &first.scores[first.find_ranker(&self.from)?];
         let to = &second.scores[second.find_ranker(&self.to)?];
-        let tables =
-            report::verdict_change_tables(&diff_ranker_verdicts((&first, from), (&second, to))?);
+        let tables = report::ranker_pair_verdict_change_tables(&diff_verdicts_of_two_rankers(
+            (&first, from),
+            (&second, to),
+        )?);
         match self.json {
             true => print!("{}", report::tables_to_json(&tables)),
             false => print!("{}", report::tables_to_markdown(&tables)),

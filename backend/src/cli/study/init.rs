@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use shared::error::{Error as InputError, InvalidField};
-use shared::score::slug::hyphenate;
+use shared::error::{Error as InputError, ErrorFieldName};
+use shared::score::slug::slugify;
 use shared::study::StudyDefinition;
 
 use super::super::{CommandOutcome, called, load};
@@ -35,12 +35,12 @@ impl StudyInitArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let out = self.out.display();
         if self.out.is_file() && !self.replace {
-            let field = InvalidField::with_display_name("out", &out);
+            let field = ErrorFieldName::with_display_name("out", &out);
             let reason = "exists; choose another file by --out, or replace it by --replace";
             return Err(InputError::conflicting_value(field, reason).into());
         }
         let title = called(&self.collection);
-        let name = self.name.unwrap_or_else(|| hyphenate(&title));
+        let name = self.name.unwrap_or_else(|| slugify(&title));
         let text = study_file_text(&name, &title, &self.collection);
         let definition = StudyDefinition::from_toml(&out.to_string(), &text)?;
         let loaded = load(&self.collection, data, None)?;

@@ -14,7 +14,10 @@ use crate::store::secret_token::SecretToken;
 const MAX_AGE_S: u32 = 400 * 24 * 3_600;
 
 /// Returns the session token from the cookie of a request.
-pub(super) fn read_session(exposure: &NetworkExposure, headers: &HeaderMap) -> Option<SecretToken> {
+pub(super) fn session_token_from_cookie(
+    exposure: &NetworkExposure,
+    headers: &HeaderMap,
+) -> Option<SecretToken> {
     let name = name(exposure, headers);
     let cookies = headers.get_all(header::COOKIE).iter();
     let cookies = cookies.filter_map(|it| it.to_str().ok());

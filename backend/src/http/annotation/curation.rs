@@ -6,21 +6,21 @@ use axum::Json;
 use axum::http::header;
 use axum::response::IntoResponse;
 use shared::annotation::content::{AnnotationItemContent, ItemDisplayOptions};
-use shared::annotation::event::AnnotationAction;
+use shared::annotation::event::AnnotationEventAction;
 use shared::annotation::export::{self, AnnotationExportInput};
 use shared::annotation::judgments::AdjudicationQueueItem;
 use shared::annotation::task::AnnotationItemRole;
-use shared::annotation::{AnnotationItem, AnnotationTask, ItemAnswers, sample};
+use shared::annotation::{AnnotationItem, AnnotationTaskDefinition, ItemAnswers, sample};
 use shared::api::annotation::{
-    AgreementResponse, CreateTaskRequest, EventRecord, ExportTaskRequest, GetAgreementRequest,
+    AgreementResponse, CreateTaskRequest, EventWithStatus, ExportTaskRequest, GetAgreementRequest,
     GetItemHistoryRequest, GetTaskDefinitionRequest, GetTaskProgressRequest, ItemHistoryResponse,
-    ListDisputesRequest, PersonName, PreviewTaskRequest, TaskComposition, TaskDefinitionResponse,
-    TaskExportFormat, TaskId, TaskProgressResponse, UpdateTaskRequest,
+    ListDisputesRequest, PersonIdWithName, PreviewTaskRequest, TaskComposition,
+    TaskDefinitionResponse, TaskExportFormat, TaskId, TaskProgressResponse, UpdateTaskRequest,
 };
 use shared::report::table_to_csv;
 use shared::study::Study;
 
-use crate::annotation::task_state::AnnotationTaskState;
+use crate::annotation::task_state::InMemoryTaskState;
 use crate::annotation::{
     ensure_loaded_study_is_unchanged, ensure_study_is_unchanged, unix_time_ms_u64,
 };
@@ -29,8 +29,8 @@ use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::studies::find_study;
-use crate::store::annotation_tasks::{AnnotationItemRow, NewAnnotationTask};
-use crate::store::studies::study_content_hash;
+use crate::store::annotation_tasks::{AnnotationItemWithExternalIds, NewAnnotationTask};
+use crate::store::studies::study_instances_and_collection_hash;
 
 pub(in crate::http) async fn preview_task(
     ApiRequest {
@@ -52,7 +52,7 @@ pub(in crate::http) async fn create_task(
     }: ApiRequest<CreateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let new = drawn(&app, &caller, asked.task).await?;
-    let desk = app.annotation.create_task(&new).await?;
+    let desk = app.annotation.create_draft_task(&new).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
@@ -86,7 +86,7 @@ pub(in crate::http) async fn get_task_progress(
     }: ApiRequest<GetTaskProgressRequest>,
 ) -> JsonResult<TaskProgressResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     Ok(Json(TaskProgressResponse {
         progress: app.annotation.measure_task_progress(&desk).await?,
         annotators: names(&app, asked.task).await?,
@@ -101,7 +101,7 @@ pub(in crate::http) async fn get_agreement(
     }: ApiRequest<GetAgreementRequest>,
 ) -> JsonResult<AgreementResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let agreements = app.annotation.agreement_report(&desk).await?;
     Ok(Json(AgreementResponse {
         agreement: (*agreements).clone(),
@@ -117,7 +117,7 @@ pub(in crate::http) async fn list_disputes(
     }: ApiRequest<ListDisputesRequest>,
 ) -> JsonResult<Vec<AdjudicationQueueItem>> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     Ok(Json(app.annotation.adjudication_queue(&desk).await?))
 }
 
@@ -132,7 +132,7 @@ pub(in crate::http) async fn get_item_history(
     let row = desk.task_row();
     let number = asked.item;
     let item = desk.item(number)?.clone();
-    let listed = app.store.study_entry(&row.task.study).await?;
+    let listed = app.store.study_entry_by_name(&row.task.study).await?;
     ensure_study_is_unchanged(&desk, &listed)?;
     let names = names(&app, asked.task).await?;
     let told = app.studies.compute(&listed, move |study| {
@@ -143,18 +143,18 @@ pub(in crate::http) async fn get_item_history(
         };
         let content =
             AnnotationItemContent::load(study, item.instance, all, &row.task.filter.controls)?;
-        let log = desk.copy_event_log();
-        let about = |what: &AnnotationAction| match what {
-            AnnotationAction::Undone { of } => log
+        let log = desk.clone_event_log();
+        let about = |what: &AnnotationEventAction| match what {
+            AnnotationEventAction::Undone { of } => log
                 .entry_by_key(*of)
                 .and_then(|it| it.event.action.item_no()),
             _ => what.item_no(),
         };
         let entries = log.entries().into_iter();
         let entries = entries.filter(|it| about(&it.event.action) == Some(number));
-        let done = entries.map(|it| EventRecord {
+        let done = entries.map(|it| EventWithStatus {
             entry: it.clone(),
-            status: log.event_status(it),
+            status: log.current_event_status(it),
         });
         Ok(ItemHistoryResponse {
             content,
@@ -177,7 +177,7 @@ pub(in crate::http) async fn export_task(
     let desk = app.annotation.task_state(asked.task).await?;
     let rows = app.store.annotation_task_items(asked.task).await?;
     let people = match asked.include_names {
-        true => app.store.names_of_annotators(asked.task).await?,
+        true => app.store.annotator_names_of_task(asked.task).await?,
         false => BTreeMap::new(),
     };
     let (kind, ending) = match asked.format {
@@ -189,9 +189,9 @@ pub(in crate::http) async fn export_task(
         "attachment; filename=\"annotation-task-{}.{ending}\"",
         asked.task.0
     );
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let file = run_blocking("exporting a task", move || {
-        let (row, log) = (desk.task_row(), desk.copy_event_log());
+        let (row, log) = (desk.task_row(), desk.clone_event_log());
         let (items, named): (Vec<_>, Vec<_>) = rows.into_iter().map(|it| (it.item, it.ids)).unzip();
         let source = AnnotationExportInput {
             title: &row.task.title,
@@ -202,14 +202,14 @@ pub(in crate::http) async fn export_task(
         };
         Ok(match asked.format {
             TaskExportFormat::Jsonl => {
-                export::export_rows_to_jsonl(&export::export_annotation_events(&source))
+                export::export_rows_to_jsonl(&export::build_exported_event_rows(&source))
             }
             TaskExportFormat::Csv => table_to_csv(&export::export_rows_to_table(
                 &source,
-                &export::export_annotation_events(&source),
+                &export::build_exported_event_rows(&source),
             )),
             TaskExportFormat::Prefs { preferences: whose } => {
-                export::annotation_preferences_to_trec(&source, whose)
+                export::annotations_to_trec_prefs(&source, whose)
             }
         })
     });
@@ -224,19 +224,22 @@ pub(in crate::http) async fn export_task(
 async fn drawn(
     app: &AppState,
     caller: &Caller,
-    task: AnnotationTask,
+    task: AnnotationTaskDefinition,
 ) -> Result<NewAnnotationTask, Error> {
     let task = task.normalize_and_validate()?;
     let listed = find_study(app, caller, &task.study).await?;
-    let _place = app.limits.computation().await;
+    let _place = app.limits.acquire_computation_slot().await;
     let drawn = app.studies.compute(&listed, move |study| {
         let drawn = sample::sample_task_items(study, &task)?;
-        let with_ids = drawn.items.into_iter().map(|item| AnnotationItemRow {
-            ids: named(study, &item),
-            item,
-        });
+        let with_ids = drawn
+            .items
+            .into_iter()
+            .map(|item| AnnotationItemWithExternalIds {
+                ids: named(study, &item),
+                item,
+            });
         Ok(NewAnnotationTask {
-            study_hash: study_content_hash(study),
+            study_hash: study_instances_and_collection_hash(study),
             made_ms: unix_time_ms_u64(),
             n_candidates: drawn.n_candidates,
             items: with_ids.collect(),
@@ -251,14 +254,16 @@ fn named(study: &Study, item: &AnnotationItem) -> export::ItemQueryAndDocIds {
     let texts = study
         .instances_of_probe(place.probe, place.variant)
         .map(|it| it.claim_at(place.index as usize));
-    let texts = texts.iter().flat_map(|it| it.docs().to_vec());
+    let texts = texts
+        .iter()
+        .flat_map(|it| it.docs_in_claim_order().to_vec());
     export::ItemQueryAndDocIds {
         query: study.queries[item.query as usize].id.clone(),
         documents: texts.map(|it| study.study_doc_id(it)).collect(),
     }
 }
 
-fn whole(caller: &Caller, desk: &AnnotationTaskState) -> TaskDefinitionResponse {
+fn whole(caller: &Caller, desk: &InMemoryTaskState) -> TaskDefinitionResponse {
     let row = desk.task_row();
     TaskDefinitionResponse {
         card: desk.task_summary(caller.person_no()),
@@ -267,7 +272,11 @@ fn whole(caller: &Caller, desk: &AnnotationTaskState) -> TaskDefinitionResponse 
     }
 }
 
-fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> TaskComposition {
+fn made(
+    task: &AnnotationTaskDefinition,
+    items: &[AnnotationItem],
+    n_candidates: u64,
+) -> TaskComposition {
     let drawn = |it: &&AnnotationItem| matches!(it.role, AnnotationItemRole::Sampled { .. });
     let count =
         |is: &dyn Fn(&AnnotationItem) -> bool| items.iter().filter(|it| is(it)).count() as u32;
@@ -287,9 +296,9 @@ fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> T
 }
 
 /// Returns the names of all people who sent an event of a task.
-async fn names(app: &AppState, task: TaskId) -> Result<Vec<PersonName>, Error> {
-    let people = app.store.names_of_annotators(task).await?.into_iter();
+async fn names(app: &AppState, task: TaskId) -> Result<Vec<PersonIdWithName>, Error> {
+    let people = app.store.annotator_names_of_task(task).await?.into_iter();
     Ok(people
-        .map(|(person, name)| PersonName { person, name })
+        .map(|(person, name)| PersonIdWithName { person, name })
         .collect())
 }

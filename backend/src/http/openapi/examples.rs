@@ -4,19 +4,19 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use shared::annotation::event::{AnnotationAction, AnnotationDecision, RatingTagsAndNote};
-use shared::annotation::task::{AnnotationTask, SamplingDesign, TaskInstanceFilter};
+use shared::annotation::event::{AnnotationDecision, AnnotationEventAction, RatingTagsAndNote};
+use shared::annotation::task::{AnnotationTaskDefinition, SamplingDesign, TaskInstanceFilter};
 use shared::annotation::{
     AnnotationEventKey, AnnotatorAnswer, ClientAnnotationEvent, DocumentDisplayOrder, ItemNo,
     PersonId,
 };
 use shared::api::annotation::{
-    CreateTaskRequest, EventOutcome, EventReceipt, ExportTaskRequest, GetAgreementRequest,
-    GetAssignedItemRequest, GetItemHistoryRequest, GetTaskDefinitionRequest,
+    AnnotationTaskStatus, CreateTaskRequest, EventKeyWithOutcome, EventOutcome, ExportTaskRequest,
+    GetAgreementRequest, GetAssignedItemRequest, GetItemHistoryRequest, GetTaskDefinitionRequest,
     GetTaskProgressRequest, GetTaskRequest, GetTrialItemsRequest, LeaseItemsRequest,
-    ListDisputesRequest, ListHumanJudgmentsRequest, ListOwnEventsRequest, ListTasksRequest,
+    ListDisputesRequest, ListOwnEventsRequest, ListStudyHumanJudgmentsRequest, ListTasksRequest,
     PreviewTaskRequest, SubmitEventsRequest, SubmitEventsResponse, TaskComposition,
-    TaskExportFormat, TaskId, TaskProgressSummary, TaskStatus, UpdateTaskRequest,
+    TaskExportFormat, TaskId, TaskProgressSummary, UpdateTaskRequest,
 };
 use shared::api::models::{
     GetModelInfoRequest, ListModelsRequest, ListServedModelsRequest, LoadModelRequest, ServedModel,
@@ -24,21 +24,22 @@ use shared::api::models::{
 };
 use shared::api::people::{
     AcceptInvitationRequest, AccessRole, CreateInvitationRequest, CreateInvitationResponse,
-    GetSessionRequest, InvitationResponse, ListPeopleRequest, LookUpInvitationRequest,
-    OperatorSignInRequest, PendingInvitation, Person, Revoke, SessionResponse, SetPasswordRequest,
-    SignInRequest, SignOutRequest,
+    GetSessionRequest, InvitationGrantsResponse, ListPeopleRequest, LookUpInvitationRequest,
+    OperatorSignInRequest, PendingInvitation, Person, RevokePersonOrInvitationRequest,
+    SessionResponse, SetPasswordRequest, SignInRequest, SignOutRequest,
 };
 use shared::api::rerank::{
     CohereRerankRequest, RankedText, RerankDocument, RerankRequest, RerankResponse,
 };
 use shared::api::{
-    CancelJobRequest, CompareRankersRequest, CreateJobRequest, Endpoint, ExportStudyRequest,
-    GetAttentionRequest, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
-    GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest, GetJobRequest,
-    GetJobScoresRequest, GetReproductionRequest, GetServerInfoRequest, GetStudyRequest,
-    GetTopDocumentsRequest, Job, JobScoresResponse, JobState, ListComparedQueriesRequest,
-    ListInstancesRequest, ListJobsRequest, ListLateInteractionAnalysesRequest, ListStudiesRequest,
-    ResumeJobRequest, ScoreDocumentsRequest, ScoreDocumentsResponse, ServerInfoResponse,
+    CancelScoringJobRequest, CompareRankersRequest, CreateScoringJobRequest, Endpoint,
+    ExportStudyRequest, GetAttentionRequest, GetBehavioralTestsRequest,
+    GetCollectionStatisticsRequest, GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest,
+    GetJobScoresRequest, GetLateInteractionTopDocumentsRequest, GetReproductionRequest,
+    GetScoringJobRequest, GetServerInfoRequest, GetStudyRequest, JobScoresResponse, JobState,
+    ListComparedQueriesRequest, ListInstancesRequest, ListLateInteractionAnalysesRequest,
+    ListScoringJobsRequest, ListStudiesRequest, ResumeScoringJobRequest, ScoreDocumentsRequest,
+    ScoreDocumentsResponse, ScoringJob, ServerInfoResponse,
 };
 use shared::compare::query_list::{ComparedQueryListOptions, ComparedQuerySort};
 use shared::compare::{RankerComparisonOptions, RankerRef};
@@ -49,7 +50,7 @@ use shared::study::behavioral_tests::{BehavioralTestOptions, TieThreshold};
 use shared::study::controls::StudyPageControls;
 use shared::study::figures::StudyFigureOptions;
 use shared::study::instance_list::{InstanceListOptions, InstanceSort};
-use shared::verdict::ClaimOutcome;
+use shared::verdict::VerdictOutcome;
 use utoipa::ToSchema;
 
 /// A request with an example for the documentation.
@@ -133,8 +134,8 @@ fn ranker() -> RankerInfo {
     }
 }
 
-fn job(state: JobState, n_scored: u64) -> Job {
-    Job {
+fn job(state: JobState, n_scored: u64) -> ScoringJob {
+    ScoringJob {
         id: job_id(),
         title: "Glaciers".to_owned(),
         ranker: ranker(),
@@ -167,8 +168,8 @@ fn comparison() -> RankerComparisonOptions {
     }
 }
 
-fn annotation_task() -> AnnotationTask {
-    AnnotationTask {
+fn annotation_task() -> AnnotationTaskDefinition {
+    AnnotationTaskDefinition {
         title: "Do more query-term occurrences help?".to_owned(),
         study: study(),
         probes: vec![TFC1],
@@ -215,7 +216,7 @@ examples! {
     };
     GetSessionRequest => GetSessionRequest {}, reply: session();
     LookUpInvitationRequest => LookUpInvitationRequest { token: token() },
-        reply: InvitationResponse {
+        reply: InvitationGrantsResponse {
             role: AccessRole::Annotator,
             person_name: None,
             expires_ms: TIME_MS,
@@ -253,7 +254,7 @@ examples! {
         },
         token: token(),
     };
-    Revoke => Revoke::Person { id: PersonId(7) };
+    RevokePersonOrInvitationRequest => RevokePersonOrInvitationRequest::Person { id: PersonId(7) };
 
     ListStudiesRequest => ListStudiesRequest {};
     GetStudyRequest => GetStudyRequest {
@@ -276,7 +277,7 @@ examples! {
         },
     };
     ListLateInteractionAnalysesRequest => ListLateInteractionAnalysesRequest { study: study() };
-    GetTopDocumentsRequest => GetTopDocumentsRequest {
+    GetLateInteractionTopDocumentsRequest => GetLateInteractionTopDocumentsRequest {
         study: study(),
         ranker: "minilm-late-interaction".to_owned(),
         query: 0,
@@ -306,7 +307,7 @@ examples! {
             controls: StudyPageControls::default(),
             probe: TFC1,
             ranker: "bm25".to_owned(),
-            outcome: Some(ClaimOutcome::Violated),
+            outcome: Some(VerdictOutcome::Violated),
             query_filter: String::new(),
             min_margin: None,
             max_margin: None,
@@ -370,17 +371,17 @@ examples! {
     ListModelsRequest => ListModelsRequest {};
     LoadModelRequest => LoadModelRequest { model: model() };
 
-    CreateJobRequest => CreateJobRequest {
+    CreateScoringJobRequest => CreateScoringJobRequest {
         model: model(),
         title: "Glaciers".to_owned(),
         queries: vec![query()],
         documents: documents(),
         pairs: vec![(0, 0), (0, 1)],
     }, reply: job(JobState::Queued, 0);
-    ListJobsRequest => ListJobsRequest {}, reply: vec![job(JobState::Done, 2)];
-    GetJobRequest => GetJobRequest { job: job_id() }, reply: job(JobState::Running, 1);
-    CancelJobRequest => CancelJobRequest { job: job_id() }, reply: job(JobState::Canceled, 1);
-    ResumeJobRequest => ResumeJobRequest { job: job_id() }, reply: job(JobState::Queued, 1);
+    ListScoringJobsRequest => ListScoringJobsRequest {}, reply: vec![job(JobState::Done, 2)];
+    GetScoringJobRequest => GetScoringJobRequest { job: job_id() }, reply: job(JobState::Running, 1);
+    CancelScoringJobRequest => CancelScoringJobRequest { job: job_id() }, reply: job(JobState::Canceled, 1);
+    ResumeScoringJobRequest => ResumeScoringJobRequest { job: job_id() }, reply: job(JobState::Queued, 1);
     GetJobScoresRequest => GetJobScoresRequest { job: job_id() }, reply: JobScoresResponse {
         ranker: ranker(),
         scores: vec![Some(0.68), None],
@@ -388,7 +389,7 @@ examples! {
         rescoring: None,
     };
 
-    ListHumanJudgmentsRequest => ListHumanJudgmentsRequest { study: study() };
+    ListStudyHumanJudgmentsRequest => ListStudyHumanJudgmentsRequest { study: study() };
     GetTrialItemsRequest => GetTrialItemsRequest { study: study(), seed: 42 };
     ListTasksRequest => ListTasksRequest {};
     GetTaskRequest => GetTaskRequest { task: TASK };
@@ -400,7 +401,7 @@ examples! {
         events: vec![ClientAnnotationEvent {
             key: event_key(),
             created_ms: TIME_MS,
-            action: AnnotationAction::Decided(AnnotationDecision {
+            action: AnnotationEventAction::Decided(AnnotationDecision {
                 item: ITEM,
                 answer: AnnotatorAnswer::First,
                 comment: RatingTagsAndNote::default(),
@@ -410,7 +411,7 @@ examples! {
             }),
         }],
     }, reply: SubmitEventsResponse {
-        receipts: vec![EventReceipt { key: event_key(), outcome: EventOutcome::Stored }],
+        receipts: vec![EventKeyWithOutcome { key: event_key(), outcome: EventOutcome::Stored }],
         progress: TaskProgressSummary {
             n_own_decisions: 1,
             n_own_skips: 0,
@@ -432,7 +433,7 @@ examples! {
     GetTaskDefinitionRequest => GetTaskDefinitionRequest { task: TASK };
     UpdateTaskRequest => UpdateTaskRequest {
         task: TASK,
-        status: Some(TaskStatus::Open),
+        status: Some(AnnotationTaskStatus::Open),
         are_results_public: None,
         guidelines: None,
     };

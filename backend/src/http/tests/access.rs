@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::*;
 
 /// Every route with the lowest role that it admits. New endpoints must be added here.
-const ROUTES: &[(AccessRole, Method, &[&str])] = &[
+const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
     (
         AccessRole::Visitor,
-        Method::Get,
+        RequestMethod::Get,
         &[
             "/api/about",
             "/api/session",
@@ -37,7 +37,7 @@ const ROUTES: &[(AccessRole, Method, &[&str])] = &[
     ),
     (
         AccessRole::Visitor,
-        Method::Post,
+        RequestMethod::Post,
         &[
             "/api/invitations/lookup",
             "/api/invitations/accept",
@@ -52,7 +52,7 @@ const ROUTES: &[(AccessRole, Method, &[&str])] = &[
     ),
     (
         AccessRole::Annotator,
-        Method::Get,
+        RequestMethod::Get,
         &[
             "/api/annotation/tasks/{task}",
             "/api/annotation/tasks/{task}/items/{item}",
@@ -61,7 +61,7 @@ const ROUTES: &[(AccessRole, Method, &[&str])] = &[
     ),
     (
         AccessRole::Annotator,
-        Method::Post,
+        RequestMethod::Post,
         &[
             "/api/annotation/tasks/{task}/leases",
             "/api/annotation/tasks/{task}/events",
@@ -69,13 +69,17 @@ const ROUTES: &[(AccessRole, Method, &[&str])] = &[
     ),
     (
         AccessRole::Annotator,
-        Method::Put,
+        RequestMethod::Put,
         &["/api/session/password"],
     ),
-    (AccessRole::Annotator, Method::Delete, &["/api/session"]),
+    (
+        AccessRole::Annotator,
+        RequestMethod::Delete,
+        &["/api/session"],
+    ),
     (
         AccessRole::Curator,
-        Method::Get,
+        RequestMethod::Get,
         &[
             "/api/people",
             "/api/annotation/tasks/{task}/definition",
@@ -88,7 +92,7 @@ const ROUTES: &[(AccessRole, Method, &[&str])] = &[
     ),
     (
         AccessRole::Curator,
-        Method::Post,
+        RequestMethod::Post,
         &[
             "/api/invitations",
             "/api/people/revoke",
@@ -98,17 +102,17 @@ const ROUTES: &[(AccessRole, Method, &[&str])] = &[
     ),
     (
         AccessRole::Curator,
-        Method::Patch,
+        RequestMethod::Patch,
         &["/api/annotation/tasks/{task}"],
     ),
     (
         AccessRole::Operator,
-        Method::Get,
+        RequestMethod::Get,
         &["/api/jobs", "/api/jobs/{job}/scores", "/api/models"],
     ),
     (
         AccessRole::Operator,
-        Method::Post,
+        RequestMethod::Post,
         &[
             "/api/jobs",
             "/api/jobs/{job}/cancel",
@@ -119,7 +123,7 @@ const ROUTES: &[(AccessRole, Method, &[&str])] = &[
 ];
 
 /// Returns an empty request. That is enough, since access rights are checked first.
-fn knock(method: Method, path: &str) -> Request<Body> {
+fn knock(method: RequestMethod, path: &str) -> Request<Body> {
     let names = path.split('/').filter_map(path_parameter);
     let fields: serde_json::Map<String, Value> =
         names.map(|it| (it.to_owned(), json!("1"))).collect();
@@ -136,8 +140,8 @@ fn refused(answer: &Answer) -> bool {
     }
 }
 
-fn each() -> impl Iterator<Item = (AccessRole, Method, &'static str)> {
-    let paths = |it: &(AccessRole, Method, &'static [&'static str])| {
+fn each() -> impl Iterator<Item = (AccessRole, RequestMethod, &'static str)> {
+    let paths = |it: &(AccessRole, RequestMethod, &'static [&'static str])| {
         let (role, method, paths) = *it;
         paths.iter().map(move |path| (role, method, *path))
     };
@@ -146,7 +150,7 @@ fn each() -> impl Iterator<Item = (AccessRole, Method, &'static str)> {
 
 #[test]
 fn every_route_is_in_the_table() {
-    let name = |method: Method, path: &str| format!("{method:?} {path}");
+    let name = |method: RequestMethod, path: &str| format!("{method:?} {path}");
     let known: BTreeSet<String> = each().map(|(_, method, path)| name(method, path)).collect();
     let endpoints = Endpoints::all();
     let there = endpoints.operations().map(|it| name(it.method, it.path));
@@ -186,7 +190,7 @@ async fn each_role_is_let_in_where_it_should_be() {
                 true => assert!(!refused(&answer), "{role:?} {path} {}", answer.status),
                 false => assert_eq!(answer.status, StatusCode::FORBIDDEN, "{role:?} {path}"),
             }
-            if method != Method::Get {
+            if method != RequestMethod::Get {
                 // A page of another site can make the browser send the cookie, but not the header.
                 let csrf = it.session.csrf_token();
                 for shown in [None, Some(csrf.as_str()), Some("")] {
@@ -261,7 +265,7 @@ async fn without_auth_whoever_asks_on_loopback_without_a_session_is_the_operator
     }
     assert_eq!(site.get("/metrics").await.status, StatusCode::OK);
     // In this way operators can see what others see.
-    let jobs = site.by(knock(Method::Get, "/api/jobs"), &annotator.session);
+    let jobs = site.by(knock(RequestMethod::Get, "/api/jobs"), &annotator.session);
     assert_eq!(site.send(jobs).await.status, StatusCode::FORBIDDEN);
 }
 

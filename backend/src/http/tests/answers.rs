@@ -66,7 +66,11 @@ async fn visitors_see_what_is_published() {
             (404, format!("there is no study named `{name}`"))
         );
     }
-    let whole = as_request(Method::Get, ExportStudyRequest::PATH, &export("hidden"));
+    let whole = as_request(
+        RequestMethod::Get,
+        ExportStudyRequest::PATH,
+        &export("hidden"),
+    );
     assert_eq!(
         site.send(with_token(whole, &site.token)).await.status,
         StatusCode::OK
@@ -208,7 +212,7 @@ async fn bad_requests_are_the_callers_fault() {
             query: "river".to_owned(),
             documents: texts,
         };
-        as_request(Method::Post, ScoreDocumentsRequest::PATH, &asked)
+        as_request(RequestMethod::Post, ScoreDocumentsRequest::PATH, &asked)
     };
     check(
         score(vec!["a".to_owned()]),
@@ -249,17 +253,21 @@ async fn bad_requests_are_the_callers_fault() {
         "does not take POST",
     )
     .await;
-    let watch = GetJobRequest {
+    let watch = GetScoringJobRequest {
         job: "no-such".to_owned(),
     };
     check(
-        as_request(Method::Get, GetJobRequest::PATH, &watch),
+        as_request(RequestMethod::Get, GetScoringJobRequest::PATH, &watch),
         404,
         "no job named",
     )
     .await;
     check(
-        as_request(Method::Get, GetJobRequest::EVENTS_PATH, &watch),
+        as_request(
+            RequestMethod::Get,
+            GetScoringJobRequest::EVENTS_PATH,
+            &watch,
+        ),
         404,
         "no job named",
     )
@@ -276,7 +284,7 @@ async fn visitors_score_a_little_and_not_too_often() {
             query: "river".to_owned(),
             documents: texts,
         };
-        let mut request = as_request(Method::Post, ScoreDocumentsRequest::PATH, &asked);
+        let mut request = as_request(RequestMethod::Post, ScoreDocumentsRequest::PATH, &asked);
         let address = SocketAddr::from((IpAddr::from([192, 0, 2, last]), 1));
         request.extensions_mut().insert(ConnectInfo(address));
         request
@@ -315,22 +323,29 @@ async fn visitors_score_a_little_and_not_too_often() {
 #[tokio::test]
 async fn a_job_is_made_watched_and_fetched() {
     let site = Site::new(ListenScope::Loopback).await;
-    let created: Job = site.ask(&create("tiny:bi")).await.json();
+    let created: ScoringJob = site.ask(&create("tiny:bi")).await.json();
     assert_eq!((created.state, created.n_scored), (JobState::Queued, 0));
-    let lock = site.app.store.lock_jobs(site.folder.lock().unwrap());
+    let lock = site
+        .app
+        .store
+        .lock_jobs_for_process(site.folder.lock().unwrap());
     let lock = lock.await.unwrap();
     let stopping = site.app.shutdown.clone();
     let worker = tokio::spawn(work::run_job_worker(site.app.jobs.clone(), lock, stopping));
 
-    let watch = GetJobRequest {
+    let watch = GetScoringJobRequest {
         job: created.id.clone(),
     };
     let events = site
-        .send(as_request(Method::Get, GetJobRequest::EVENTS_PATH, &watch))
+        .send(as_request(
+            RequestMethod::Get,
+            GetScoringJobRequest::EVENTS_PATH,
+            &watch,
+        ))
         .await;
     assert_eq!(events.header("content-type"), "text/event-stream");
     let text = String::from_utf8(events.body.to_vec()).unwrap();
-    let steps: Vec<Job> = text
+    let steps: Vec<ScoringJob> = text
         .split("\n\n")
         .filter_map(|it| it.strip_prefix("event: job\ndata: "))
         .map(|it| serde_json::from_str(it).unwrap())
@@ -343,11 +358,15 @@ async fn a_job_is_made_watched_and_fetched() {
 
     // After a reload, the final state is sent at once and ends the stream.
     let again = site
-        .send(as_request(Method::Get, GetJobRequest::EVENTS_PATH, &watch))
+        .send(as_request(
+            RequestMethod::Get,
+            GetScoringJobRequest::EVENTS_PATH,
+            &watch,
+        ))
         .await;
     let again = String::from_utf8(again.body.to_vec()).unwrap();
     assert_eq!(again.matches("event: job").count(), 1);
-    assert_eq!(site.ask(&watch).await.json::<Job>(), *last);
+    assert_eq!(site.ask(&watch).await.json::<ScoringJob>(), *last);
     let scores: JobScoresResponse = site
         .ask(&GetJobScoresRequest { job: created.id })
         .await
@@ -358,9 +377,13 @@ async fn a_job_is_made_watched_and_fetched() {
 #[tokio::test]
 async fn those_who_watch_are_let_go_when_the_server_ends() {
     let site = Site::new(ListenScope::Loopback).await;
-    let created: Job = site.ask(&create("tiny:bi")).await.json();
-    let watch = GetJobRequest { job: created.id };
-    let events = site.send(as_request(Method::Get, GetJobRequest::EVENTS_PATH, &watch));
+    let created: ScoringJob = site.ask(&create("tiny:bi")).await.json();
+    let watch = GetScoringJobRequest { job: created.id };
+    let events = site.send(as_request(
+        RequestMethod::Get,
+        GetScoringJobRequest::EVENTS_PATH,
+        &watch,
+    ));
     let (events, ()) = tokio::join!(events, async {
         tokio::time::sleep(Duration::from_millis(100)).await;
         site.stop.send(true).unwrap();

@@ -146,8 +146,10 @@ async fn downloads_of_one_address_are_few_at_once() {
 #[tokio::test]
 async fn scorings_of_one_address_are_few_at_once() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
-    let models =
-        models::ModelRegistry::new(&[format!("{fixtures}/cross-tiny")], neural::Device::Cpu);
+    let models = models::ModelRegistry::with_models_or_default(
+        &[format!("{fixtures}/cross-tiny")],
+        neural::Device::Cpu,
+    );
     let site = Site::with(ListenScope::Network, models.unwrap()).await;
     let asked = |peer: &str, path: &str| {
         let body = scoring_body(path, "cross-tiny:cross", "a", &["b".to_owned()]);
@@ -195,7 +197,7 @@ async fn a_study_is_written_once() {
     let answer = site
         .send(with_headers(asked, &[("accept-encoding", "br")]))
         .await;
-    let listed = site.app.store.study_entry("open").await.unwrap();
+    let listed = site.app.store.study_entry_by_name("open").await.unwrap();
     let what = "writing it again";
     let again = async { Err(Error::Panicked { what }) };
     let shelf = &site.app.studies;
@@ -206,7 +208,7 @@ async fn a_study_is_written_once() {
 #[tokio::test]
 async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
     let site = Site::new(ListenScope::Loopback).await;
-    let listed = site.app.store.study_entry("open").await.unwrap();
+    let listed = site.app.store.study_entry_by_name("open").await.unwrap();
     let ask = || {
         let asked = ExportStudyRequest {
             study: "open".to_owned(),
@@ -231,10 +233,10 @@ async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
 async fn a_study_that_was_made_again_is_not_kept_as_it_was() {
     let site = Site::new(ListenScope::Loopback).await;
     let shelf = &site.app.studies;
-    let before = site.app.store.study_entry("open").await.unwrap();
-    let mut other = site.app.store.study_entry("hidden").await.unwrap();
+    let before = site.app.store.study_entry_by_name("open").await.unwrap();
+    let mut other = site.app.store.study_entry_by_name("hidden").await.unwrap();
     other.revision = before.revision;
-    let mut now = site.app.store.study_entry("open").await.unwrap();
+    let mut now = site.app.store.study_entry_by_name("open").await.unwrap();
     now.revision += 1;
     let write = async |listed: &StudyListEntry, coding| {
         let make = async { Ok(Bytes::from("a study")) };

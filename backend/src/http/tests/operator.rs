@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use shared::api::models::{
-    ListModelsRequest, LoadModelRequest, ModelSource, ModelState, ModelStatus,
+    ListModelsRequest, LoadModelRequest, ModelLoadState, ModelSource, ModelStatus,
 };
 
 use super::*;
@@ -24,7 +24,7 @@ fn half(home: &Path) -> ModelRegistry {
         fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
     }
     let named = [TINY.to_owned(), folder.display().to_string()];
-    ModelRegistry::new(&named, neural::Device::Cpu).unwrap()
+    ModelRegistry::with_models_or_default(&named, neural::Device::Cpu).unwrap()
 }
 
 #[tokio::test]
@@ -57,10 +57,10 @@ async fn a_model_is_loaded_when_the_operator_says_so() {
     let held: Vec<ModelStatus> = site.ask(&ListModelsRequest {}).await.json();
     let specs: Vec<&str> = held.iter().map(|it| it.spec.as_str()).collect();
     assert_eq!(specs, ["tiny:bi", "tiny:late"]);
-    assert!(held.iter().all(|it| it.state == ModelState::Unloaded));
+    assert!(held.iter().all(|it| it.state == ModelLoadState::Unloaded));
 
     let loaded: ModelStatus = site.ask(&load("tiny:late")).await.json();
-    let ModelState::Loaded(told) = &loaded.state else {
+    let ModelLoadState::Loaded(told) = &loaded.state else {
         panic!("{loaded:?}")
     };
     // The same values as in `models inspect`.
@@ -68,7 +68,7 @@ async fn a_model_is_loaded_when_the_operator_says_so() {
     assert_eq!(told.ranker, ranker.about);
     assert_eq!(told.weights_sha256, ranker.weights_sha256);
     let held: Vec<ModelStatus> = site.ask(&ListModelsRequest {}).await.json();
-    assert_eq!(held[0].state, ModelState::Unloaded);
+    assert_eq!(held[0].state, ModelLoadState::Unloaded);
     assert_eq!(held[1], loaded);
 
     let (status, error) = site.ask(&load("no-such")).await.problem();
@@ -89,7 +89,7 @@ async fn a_model_that_cannot_be_loaded_says_why_without_the_folders_of_the_machi
     assert_eq!(held[2], failed);
     let name = "half".to_owned();
     assert_eq!(held[2].source, ModelSource::Folder { name });
-    let ModelState::Failed { reason } = &held[2].state else {
+    let ModelLoadState::Failed { reason } = &held[2].state else {
         panic!("{held:?}")
     };
     assert!(reason.starts_with("has no model.safetensors"), "{reason}");
@@ -98,5 +98,8 @@ async fn a_model_that_cannot_be_loaded_says_why_without_the_folders_of_the_machi
     let folder = home.path().join("half");
     fs::copy(Path::new(TINY).join(weights), folder.join(weights)).unwrap();
     let loaded: ModelStatus = site.ask(&load("half:bi")).await.json();
-    assert!(matches!(loaded.state, ModelState::Loaded(_)), "{loaded:?}");
+    assert!(
+        matches!(loaded.state, ModelLoadState::Loaded(_)),
+        "{loaded:?}"
+    );
 }

@@ -2,8 +2,9 @@
 
 use shared::api::people::{
     AcceptInvitationRequest, CreateInvitationRequest, CreateInvitationResponse, GetSessionRequest,
-    InvitationResponse, ListPeopleRequest, LookUpInvitationRequest, PeopleResponse, Revoke,
-    SessionResponse, SetPasswordRequest, SignInRequest, SignOutRequest,
+    InvitationGrantsResponse, ListPeopleRequest, LookUpInvitationRequest,
+    PeopleAndInvitationsResponse, RevokePersonOrInvitationRequest, SessionResponse,
+    SetPasswordRequest, SignInRequest, SignOutRequest,
 };
 
 use super::*;
@@ -45,7 +46,7 @@ pub(super) fn kept(site: &Site, answer: &Answer) -> SecretToken {
 /// Creates an invitation as a curator.
 async fn link(site: &Site, role: AccessRole) -> CreateInvitationResponse {
     let asked = as_request(
-        Method::Post,
+        RequestMethod::Post,
         CreateInvitationRequest::PATH,
         &invitation(role),
     );
@@ -59,7 +60,7 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
     assert_eq!(nobody, SessionResponse::default());
     let made = link(&site, AccessRole::Annotator).await;
     let token = made.token.clone();
-    let to: InvitationResponse = site.ask(&LookUpInvitationRequest { token }).await.json();
+    let to: InvitationGrantsResponse = site.ask(&LookUpInvitationRequest { token }).await.json();
     assert_eq!((to.role, to.person_name), (AccessRole::Annotator, None));
 
     let joined = site.ask(&join(&made.token, "Ada")).await;
@@ -197,8 +198,12 @@ async fn an_invitation_that_does_not_let_in_says_why() {
 
     let taken_back = link(&site, AccessRole::Annotator).await;
     let no = taken_back.invitation.id;
-    let asked = as_request(Method::Post, Revoke::PATH, &Revoke::Invitation { no });
-    let left: PeopleResponse = site.send(with_token(asked, &site.token)).await.json();
+    let asked = as_request(
+        RequestMethod::Post,
+        RevokePersonOrInvitationRequest::PATH,
+        &RevokePersonOrInvitationRequest::Invitation { no },
+    );
+    let left: PeopleAndInvitationsResponse = site.send(with_token(asked, &site.token)).await.json();
     assert!(left.invitations.is_empty());
     check(&taken_back.token, 410, "was taken back").await;
 
@@ -237,7 +242,7 @@ async fn whoever_guesses_waits() {
     let from = |last: u8, asked| from([192, 0, 2, last], asked);
     let guess = |at: u32| {
         as_request(
-            Method::Post,
+            RequestMethod::Post,
             AcceptInvitationRequest::PATH,
             &join(&format!("guess-{at}"), "Eve"),
         )
@@ -256,7 +261,7 @@ async fn whoever_guesses_waits() {
     let made = link(&site, AccessRole::Annotator).await;
     let right = || {
         as_request(
-            Method::Post,
+            RequestMethod::Post,
             AcceptInvitationRequest::PATH,
             &join(&made.token, "Ada"),
         )
@@ -269,7 +274,7 @@ async fn whoever_guesses_waits() {
     for at in 0..20 {
         let made = link(&site, AccessRole::Annotator).await;
         let joining = join(&made.token, &format!("Person {at}"));
-        let joining = as_request(Method::Post, AcceptInvitationRequest::PATH, &joining);
+        let joining = as_request(RequestMethod::Post, AcceptInvitationRequest::PATH, &joining);
         assert_eq!(site.send(from(3, joining)).await.status, StatusCode::OK);
     }
 }
@@ -281,7 +286,11 @@ async fn a_password_is_not_guessed_from_many_addresses_either() {
     let long = "x".repeat(257);
     for at in 0..20 {
         // A name without a password and an unknown name get the same response.
-        let asked = as_request(Method::Post, SignInRequest::PATH, &sign_in("ada", &long));
+        let asked = as_request(
+            RequestMethod::Post,
+            SignInRequest::PATH,
+            &sign_in("ada", &long),
+        );
         let answer = site.send(from([192, 0, 2, at], asked)).await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     }
@@ -306,8 +315,13 @@ async fn wrong_passwords_of_one_address_never_block_a_right_one_of_another() {
     site.ask_by(&set, &ada.session)
         .await
         .json::<SessionResponse>();
-    let asked =
-        |password: &str| as_request(Method::Post, SignInRequest::PATH, &sign_in("Ada", password));
+    let asked = |password: &str| {
+        as_request(
+            RequestMethod::Post,
+            SignInRequest::PATH,
+            &sign_in("Ada", password),
+        )
+    };
     for at in 0..6 {
         let guess = site.send(from([192, 0, 2, 1], asked("wrong horse"))).await;
         let expected = if at < 5 { 401 } else { 429 };
@@ -333,8 +347,9 @@ async fn whoever_is_turned_away_is_nobody() {
     let curator = site.somebody(AccessRole::Curator, "Cleo").await;
     let other = site.somebody(AccessRole::Curator, "Otto").await;
     let ada = site.somebody(AccessRole::Annotator, "Ada").await;
-    let away = |it: &Signed| Revoke::Person { id: it.person.id };
-    let left: PeopleResponse = site.ask_by(&away(&ada), &curator.session).await.json();
+    let away = |it: &Signed| RevokePersonOrInvitationRequest::Person { id: it.person.id };
+    let left: PeopleAndInvitationsResponse =
+        site.ask_by(&away(&ada), &curator.session).await.json();
     let of_ada = left
         .people
         .iter()
@@ -358,7 +373,7 @@ async fn whoever_is_turned_away_is_nobody() {
     assert!(error.contains("themselves"), "{error}");
     site.ask_by(&away(&other), &operator.session)
         .await
-        .json::<PeopleResponse>();
+        .json::<PeopleAndInvitationsResponse>();
 
     // The person is invited again under the same name.
     let again = CreateInvitationRequest {
@@ -398,13 +413,22 @@ async fn curators_invite_annotators_alone() {
     let operators = link(&site, AccessRole::Operator).await;
     let no = operators.invitation.id;
     let refused = site
-        .ask_by(&Revoke::Invitation { no }, &curator.session)
+        .ask_by(
+            &RevokePersonOrInvitationRequest::Invitation { no },
+            &curator.session,
+        )
         .await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
     let listed = site.ask_by(&ListPeopleRequest {}, &curator.session).await;
     let text = String::from_utf8_lossy(&listed.body).into_owned();
     assert!(!text.contains(&operators.token), "a token is shown once");
-    assert_eq!(listed.json::<PeopleResponse>().invitations.len(), 2);
+    assert_eq!(
+        listed
+            .json::<PeopleAndInvitationsResponse>()
+            .invitations
+            .len(),
+        2
+    );
 }
 
 #[tokio::test]
@@ -481,7 +505,7 @@ async fn without_tls_an_invitation_is_not_used_for_nothing() {
     let made = link(&site, AccessRole::Annotator).await;
     let asked = |origin: &str, host: &str| {
         let mut asked = as_request(
-            Method::Post,
+            RequestMethod::Post,
             AcceptInvitationRequest::PATH,
             &join(&made.token, "Ada"),
         );

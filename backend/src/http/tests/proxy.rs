@@ -90,7 +90,7 @@ async fn wrong_tokens_of_one_client_never_block_another() {
     let guess = |token: &SecretToken| {
         let token = token.reveal().to_owned();
         as_request(
-            Method::Post,
+            RequestMethod::Post,
             OperatorSignInRequest::PATH,
             &OperatorSignInRequest { token },
         )
@@ -132,7 +132,7 @@ async fn a_session_that_begins_behind_the_proxy_is_kept_over_https_alone() {
         password: None,
     };
     let join = || {
-        let asked = as_request(Method::Post, AcceptInvitationRequest::PATH, &joining);
+        let asked = as_request(RequestMethod::Post, AcceptInvitationRequest::PATH, &joining);
         with_token(passed_on("192.0.2.1", asked), &site.token)
     };
     let plain = with_headers(join(), &[("origin", "http://axioscope.example")]);
@@ -158,7 +158,7 @@ async fn whatever_host_a_proxy_passes_on_a_session_is_kept_over_https_alone() {
     let sign_in = |origin: &str| {
         let token = token.clone();
         let asked = OperatorSignInRequest { token };
-        let asked = as_request(Method::Post, OperatorSignInRequest::PATH, &asked);
+        let asked = as_request(RequestMethod::Post, OperatorSignInRequest::PATH, &asked);
         with_headers(from(PROXY, asked), &[("origin", origin)])
     };
     // A browser on the machine would not keep the cookie, so the link is not used up.

@@ -159,10 +159,11 @@ async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     for name in ["tiny:late", "tiny:bi+meanp=5/5", "cross-tiny:cross"] {
         let folder = format!("{fixtures}/{}", name.split(':').next().unwrap());
-        let models = models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
+        let models =
+            models::ModelRegistry::with_models_or_default(&[folder], neural::Device::Cpu).unwrap();
         let site = Site::with(ListenScope::Loopback, models).await;
         let ranker = site.app.models.get_or_load_ranker(name).unwrap();
-        let before = ranker.inference_counts();
+        let before = ranker.sequence_and_token_counts();
         let mut given = vec!["river".to_owned(); 200];
         given[150] = "river ".repeat(2_000);
         let body = json!({"model": name, "query": "a", "texts": given, "truncate": false});
@@ -173,7 +174,7 @@ async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
         let (status, error) = asked(&body).await.problem();
         assert_eq!(status, 422);
         assert!(error.contains("the text at place 150,"), "{name}: {error}");
-        assert_eq!(ranker.inference_counts(), before, "{name}");
+        assert_eq!(ranker.sequence_and_token_counts(), before, "{name}");
         // [CLS] a [SEP] of the query, for each of [CLS] a [SEP] and [CLS] a a [SEP].
         let body = json!({"model": name, "query": "a", "documents": ["a", "a a"]});
         let ranked: CohereRerankResponse = asked(&body).await.json();
@@ -295,7 +296,7 @@ async fn visitors_rank_a_little() {
         site.ask(&rerank(9)).await.status,
         StatusCode::PAYLOAD_TOO_LARGE
     );
-    let many = as_request(Method::Post, RerankRequest::PATH, &rerank(9));
+    let many = as_request(RequestMethod::Post, RerankRequest::PATH, &rerank(9));
     let many = site.send(with_token(many, &site.token)).await;
     assert_eq!(many.status, StatusCode::OK);
 }
@@ -337,7 +338,7 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
             .models
             .get_or_load_ranker("tiny:bi")
             .unwrap()
-            .inference_counts();
+            .sequence_and_token_counts();
         // 26 passages of each text, with [CLS] and [SEP]; the model reads 64 tokens of each.
         let n_tokens = |n_query: usize| 8 * 26 * (64 + n_query + 2);
         let (status, error) = send(from, path, &body("tiny:bi+maxp", &"a ".repeat(62)), None)
@@ -354,7 +355,7 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
                 .models
                 .get_or_load_ranker("tiny:bi")
                 .unwrap()
-                .inference_counts(),
+                .sequence_and_token_counts(),
             before,
             "{path}"
         );
@@ -371,7 +372,8 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
 async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_asked() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     let folder = format!("{fixtures}/cross-tiny");
-    let models = models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
+    let models =
+        models::ModelRegistry::with_models_or_default(&[folder], neural::Device::Cpu).unwrap();
     let site = Site::with(ListenScope::Loopback, models).await;
     let ranker = site
         .app
@@ -396,7 +398,7 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     assert_eq!(looked.unwrap().status, StatusCode::OK);
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(
-        (waiting.len(), ranker.inference_counts().sequences),
+        (waiting.len(), ranker.sequence_and_token_counts().sequences),
         (15, 0)
     );
     assert!(waiting.try_join_next().is_none(), "all of them wait");
@@ -407,7 +409,7 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     drop(turn);
     // The next client in the queue gets the permit after the others have disconnected.
     drop(site.app.limits.scoring_turn().await);
-    assert_eq!(ranker.inference_counts().sequences, 0);
+    assert_eq!(ranker.sequence_and_token_counts().sequences, 0);
 }
 
 #[tokio::test]
@@ -418,7 +420,7 @@ async fn whoever_leaves_gives_up_the_place_and_too_many_are_told_to_come_again()
         texts: texts(&["sea"]),
         ..RerankRequest::default()
     };
-    let asked = || as_request(Method::Post, RerankRequest::PATH, &rerank);
+    let asked = || as_request(RequestMethod::Post, RerankRequest::PATH, &rerank);
     // As if another ranking were being computed: all others wait.
     let turn = site.app.limits.scoring_turn().await;
     let mut waiting = tokio::task::JoinSet::new();
@@ -451,7 +453,8 @@ async fn no_model_gives_anything_but_numbers() {
             "{}/../neural/tests/fixtures/{name}",
             env!("CARGO_MANIFEST_DIR")
         );
-        let models = models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
+        let models =
+            models::ModelRegistry::with_models_or_default(&[folder], neural::Device::Cpu).unwrap();
         for spec in models.ranker_specs() {
             let ranker = models.get_or_load_ranker(&spec).unwrap();
             for query in ["", " ", "rivers", "\u{fffd}\u{200b}"] {

@@ -1,17 +1,17 @@
 //! Annotation through the handlers: who sees which parts of a task.
 
 use axum::Json;
-use shared::annotation::event::{AnnotationAction, ItemAdjudication};
+use shared::annotation::event::{AnnotationEventAction, ItemAdjudication};
 use shared::annotation::export::ExportedPreferenceSource;
 use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::{AnnotatorAnswer, ItemNo, PersonId};
 use shared::api::annotation::{
-    AssignedItem, CreateTaskRequest, EventOutcome, ExportTaskRequest, GetAgreementRequest,
-    GetAssignedItemRequest, GetItemHistoryRequest, GetTaskDefinitionRequest,
-    GetTaskProgressRequest, GetTaskRequest, GetTrialItemsRequest, LeaseItemsRequest,
-    LeaseItemsResponse, ListDisputesRequest, ListHumanJudgmentsRequest, ListTasksRequest,
-    PreviewTaskRequest, SubmitEventsRequest, SubmitEventsResponse, TaskExportFormat, TaskId,
-    TaskResults, TaskStatus, UpdateTaskRequest,
+    AnnotationTaskResults, AnnotationTaskStatus, AssignedItem, CreateTaskRequest, EventOutcome,
+    ExportTaskRequest, GetAgreementRequest, GetAssignedItemRequest, GetItemHistoryRequest,
+    GetTaskDefinitionRequest, GetTaskProgressRequest, GetTaskRequest, GetTrialItemsRequest,
+    LeaseItemsRequest, LeaseItemsResponse, ListDisputesRequest, ListStudyHumanJudgmentsRequest,
+    ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest, SubmitEventsResponse,
+    TaskExportFormat, TaskId, UpdateTaskRequest,
 };
 use shared::api::people::{AccessRole, Person};
 
@@ -83,7 +83,7 @@ impl Table {
         let made = curation::create_task(call(&site, cat(), asked)).await;
         let task = made.unwrap().0.card.task;
         let table = Table { site, task };
-        table.change(Some(TaskStatus::Open), None).await;
+        table.change(Some(AnnotationTaskStatus::Open), None).await;
         table
     }
 
@@ -91,7 +91,7 @@ impl Table {
         call(&self.site, caller, asked)
     }
 
-    async fn change(&self, state: Option<TaskStatus>, results_public: Option<bool>) {
+    async fn change(&self, state: Option<AnnotationTaskStatus>, results_public: Option<bool>) {
         let asked = UpdateTaskRequest {
             task: self.task,
             status: state,
@@ -123,7 +123,7 @@ impl Table {
     async fn send(
         &self,
         caller: Caller,
-        what: &[(u64, AnnotationAction)],
+        what: &[(u64, AnnotationEventAction)],
     ) -> Result<SubmitEventsResponse, Error> {
         let events = what
             .iter()
@@ -136,10 +136,10 @@ impl Table {
         sent.map(|it| it.0)
     }
 
-    async fn results(&self, caller: Caller) -> Result<Vec<TaskResults>, Error> {
+    async fn results(&self, caller: Caller) -> Result<Vec<AnnotationTaskResults>, Error> {
         let study = "rivers".to_owned();
         let results = annotation::list_human_judgments(
-            self.call(caller, ListHumanJudgmentsRequest { study }),
+            self.call(caller, ListStudyHumanJudgmentsRequest { study }),
         )
         .await;
         results.map(|it| it.0)
@@ -209,7 +209,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
         .unwrap();
     assert_eq!(disputes.len(), 1);
     assert_eq!((disputes[0].item, disputes[0].n_votes), (item, 2));
-    let settled = AnnotationAction::Adjudicated(ItemAdjudication {
+    let settled = AnnotationEventAction::Adjudicated(ItemAdjudication {
         item,
         answer: AnnotatorAnswer::First,
         note: "river".to_owned(),
@@ -268,7 +268,7 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
     let table = Table::new().await;
     let item = ItemNo(2);
     table.next(bob(), 8).await.unwrap();
-    let secret = AnnotationAction::Reported(shared::annotation::event::ItemProblemReport {
+    let secret = AnnotationEventAction::Reported(shared::annotation::event::ItemProblemReport {
         item,
         note: "bob's own words".to_owned(),
     });
@@ -386,7 +386,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
     );
 
     // A closed task accepts events that people still have, and assigns no items.
-    table.change(Some(TaskStatus::Closed), None).await;
+    table.change(Some(AnnotationTaskStatus::Closed), None).await;
     let closed = status(table.next(ann(), 1).await.unwrap_err());
     assert_eq!(closed.0, 409, "{closed:?}");
     let late = [(9, decided(ItemNo(2), AnnotatorAnswer::Equal))];
@@ -473,7 +473,7 @@ async fn requests_that_are_not_in_their_bounds_are_refused() {
     assert_eq!(status(table.next(ann(), 0).await.unwrap_err()).0, 422);
     assert_eq!(status(table.next(ann(), 33).await.unwrap_err()).0, 422);
     assert_eq!(status(table.send(ann(), &[]).await.unwrap_err()).0, 422);
-    let many: Vec<(u64, AnnotationAction)> = (0..101)
+    let many: Vec<(u64, AnnotationEventAction)> = (0..101)
         .map(|it| (it, decided(ItemNo(2), AnnotatorAnswer::Equal)))
         .collect();
     assert_eq!(status(table.send(ann(), &many).await.unwrap_err()).0, 413);

@@ -40,7 +40,7 @@ impl HubFileMetadata {
 
     /// Returns the file at an address, or an error message if its metadata is incomplete or
     /// invalid.
-    pub(super) fn into_checked_file(
+    pub(super) fn into_validated_hub_file(
         self,
         url: String,
         file: &str,
@@ -173,7 +173,7 @@ pub(super) fn request_byte_range(
 }
 
 /// The download of one file into the cache.
-pub(super) struct FileDownload {
+pub(super) struct HubFileDownload {
     pub(super) agent: ureq::Agent,
     pub(super) endpoint: String,
     pub(super) token: Option<String>,
@@ -184,7 +184,7 @@ pub(super) struct FileDownload {
     pub(super) file: String,
 }
 
-impl FileDownload {
+impl HubFileDownload {
     /// Downloads the file into the folder, under its etag. A partial download is continued. After
     /// each chunk the download is aborted if `is_awaited` returns false.
     pub(super) fn download_into_cache(&self, is_awaited: impl Fn() -> bool) -> Result<(), String> {
@@ -253,7 +253,7 @@ impl FileDownload {
     /// instead.
     fn ask(&self, from: u64) -> Result<(bool, impl Read + use<>), String> {
         let range = format!("bytes={from}-");
-        let FileDownload {
+        let HubFileDownload {
             agent, endpoint, ..
         } = self;
         let answer = request_byte_range(
@@ -312,7 +312,7 @@ mod tests {
     fn found(commit: &str, etag: &str, n_bytes: Option<u64>) -> Result<HubFile, String> {
         let mut described = HubFileMetadata::default();
         described.update_from_headers(&headers(&[("x-repo-commit", commit), ("etag", etag)]));
-        described.into_checked_file("https://hub/a".to_owned(), "config.json", n_bytes)
+        described.into_validated_hub_file("https://hub/a".to_owned(), "config.json", n_bytes)
     }
 
     #[test]

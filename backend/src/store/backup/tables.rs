@@ -287,7 +287,10 @@ pub(super) struct TableSnapshotFile {
 
 impl Database {
     /// Reads a snapshot of all rows into files, in `scratch` if possible.
-    pub(crate) async fn snapshot_rows(&self, scratch: &Path) -> Result<DatabaseSnapshot, Error> {
+    pub(crate) async fn snapshot_tables_into_files(
+        &self,
+        scratch: &Path,
+    ) -> Result<DatabaseSnapshot, Error> {
         let begun = self
             .pool
             .begin_with(self.database.begin_snapshot_sql())

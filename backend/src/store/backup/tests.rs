@@ -77,7 +77,7 @@ async fn fill_people(store: &Database) {
         };
         let token = SecretToken::from_unchecked_text(&made.token);
         store
-            .accept_invitation(&token, &joining, 2_000)
+            .accept_invitation_and_begin_session(&token, &joining, 2_000)
             .await
             .unwrap();
         invite.made_by = Some(PersonId(1));
@@ -93,7 +93,10 @@ fn put(place: &TestFolder, name: &str, text: &str) {
 
 async fn back_up(place: &TestFolder, to: &Path) -> BackupCounts {
     let store = place.store().await;
-    let rows = store.snapshot_rows(to.parent().unwrap()).await.unwrap();
+    let rows = store
+        .snapshot_tables_into_files(to.parent().unwrap())
+        .await
+        .unwrap();
     write_backup(&place.folder, rows, to).unwrap()
 }
 
@@ -220,7 +223,10 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
             store.job_without_documents("early").await.unwrap().pairs,
             [(0, 0)]
         );
-        assert_eq!(store.job_stability_check("early").await.unwrap(), None);
+        assert_eq!(
+            store.job_score_stability_check("early").await.unwrap(),
+            None
+        );
     }
 }
 

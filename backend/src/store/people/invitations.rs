@@ -2,10 +2,10 @@
 
 use shared::annotation::PersonId;
 use shared::api::people::{
-    AccessRole, CreateInvitationResponse, InvitationResponse, MAX_INVITATION_HOURS,
+    AccessRole, CreateInvitationResponse, InvitationGrantsResponse, MAX_INVITATION_HOURS,
     PendingInvitation,
 };
-use shared::error::{Error as InputError, InvalidField};
+use shared::error::{Error as InputError, ErrorFieldName};
 use shared::user_text::normalize_note;
 
 use super::{InvitedRow, moment, number, role};
@@ -59,7 +59,7 @@ impl Database {
     ) -> Result<CreateInvitationResponse, Error> {
         if !(1..=MAX_INVITATION_HOURS).contains(&invite.hours) {
             let reason = format!("an invitation holds 1 to {MAX_INVITATION_HOURS}");
-            let field = InvalidField::with_display_name("valid_hours", "hours");
+            let field = ErrorFieldName::with_display_name("valid_hours", "hours");
             return Err(InputError::out_of_range(field, reason).into());
         }
         if invite.role == AccessRole::Visitor {
@@ -101,13 +101,13 @@ impl Database {
         &self,
         token: &SecretToken,
         now_ms: i64,
-    ) -> Result<InvitationResponse, Error> {
+    ) -> Result<InvitationGrantsResponse, Error> {
         let row = self.usable(token, now_ms).await?;
         let person = match row.person {
             Some(no) => Some(self.person_by_id(PersonId(number(no)?)).await?.person.name),
             None => None,
         };
-        Ok(InvitationResponse {
+        Ok(InvitationGrantsResponse {
             role: role(&row.role)?,
             person_name: person,
             expires_ms: moment(row.until_ms),
@@ -117,7 +117,7 @@ impl Database {
     /// Uses an invitation and starts a session. Of two simultaneous attempts one succeeds. An
     /// invitation for an existing person restores revoked access. Setting a password ends the other
     /// sessions of the person.
-    pub(crate) async fn accept_invitation(
+    pub(crate) async fn accept_invitation_and_begin_session(
         &self,
         token: &SecretToken,
         joining: &JoiningPersonDetails,
@@ -163,11 +163,11 @@ impl Database {
             });
         }
         if joining.password_hash.is_some() {
-            self.end_sessions_except_in_transaction(&mut transaction, person, None)
+            self.end_person_sessions_in_transaction(&mut transaction, person, None)
                 .await?;
         }
         let session = self
-            .begin_session_in_transaction(&mut transaction, person, now_ms)
+            .begin_session_and_delete_expired(&mut transaction, person, now_ms)
             .await?;
         transaction.commit().await.map_err(failed)?;
         Ok(session)
@@ -183,14 +183,14 @@ impl Database {
         let added = self.add_person(&mut transaction, joining, AccessRole::Operator, now_ms);
         let person = added.await?;
         let session = self
-            .begin_session_in_transaction(&mut transaction, person, now_ms)
+            .begin_session_and_delete_expired(&mut transaction, person, now_ms)
             .await?;
         transaction.commit().await.map_err(|it| self.failed(it))?;
         Ok(session)
     }
 
     /// Returns an invitation that can still be used by its number.
-    pub(crate) async fn pending_invitation(
+    pub(crate) async fn pending_invitation_by_number(
         &self,
         no: u32,
         now_ms: i64,

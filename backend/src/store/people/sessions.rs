@@ -45,7 +45,7 @@ impl Database {
     ) -> Result<SecretToken, Error> {
         let mut transaction = self.begin().await?;
         let token = self
-            .begin_session_in_transaction(&mut transaction, person, now_ms)
+            .begin_session_and_delete_expired(&mut transaction, person, now_ms)
             .await?;
         transaction.commit().await.map_err(|it| self.failed(it))?;
         Ok(token)
@@ -194,18 +194,18 @@ impl Database {
     }
 
     /// Ends all sessions of a person, except one if given.
-    pub(crate) async fn end_sessions_except(
+    pub(crate) async fn end_person_sessions_except(
         &self,
         person: PersonId,
         but: Option<&SecretToken>,
     ) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
-        self.end_sessions_except_in_transaction(&mut transaction, person, but)
+        self.end_person_sessions_in_transaction(&mut transaction, person, but)
             .await?;
         transaction.commit().await.map_err(|it| self.failed(it))
     }
 
-    pub(super) async fn end_sessions_except_in_transaction(
+    pub(super) async fn end_person_sessions_in_transaction(
         &self,
         transaction: &mut Transaction<'static, Any>,
         person: PersonId,
@@ -221,7 +221,7 @@ impl Database {
     }
 
     /// Starts a session of a person, and deletes the expired sessions of all people.
-    pub(super) async fn begin_session_in_transaction(
+    pub(super) async fn begin_session_and_delete_expired(
         &self,
         transaction: &mut Transaction<'static, Any>,
         person: PersonId,

@@ -38,7 +38,7 @@ async fn n_people(store: &Database, now_ms: i64) -> usize {
 async fn somebody(store: &Database, name: &str, now_ms: i64) -> (PersonId, SecretToken) {
     let token = token(store, &invite(AccessRole::Annotator), now_ms).await;
     let session = store
-        .accept_invitation(&token, &named(name), now_ms)
+        .accept_invitation_and_begin_session(&token, &named(name), now_ms)
         .await
         .unwrap();
     let found = found(store, &session, now_ms).await.unwrap();
@@ -68,18 +68,26 @@ async fn an_invitation_lets_in_once_and_in_time() {
         assert_eq!((to.role, to.expires_ms), (AccessRole::Curator, 7_200_000));
         let late = 2 * HOUR_MS;
         assert_eq!(
-            over(store.accept_invitation(&token, &named("Ada"), late).await),
+            over(
+                store
+                    .accept_invitation_and_begin_session(&token, &named("Ada"), late)
+                    .await
+            ),
             InvitationClosedReason::Expired
         );
         let session = store
-            .accept_invitation(&token, &named("Ada"), late - 1)
+            .accept_invitation_and_begin_session(&token, &named("Ada"), late - 1)
             .await
             .unwrap();
         let who = found(&store, &session, late).await.unwrap();
         let name = who.person.unwrap().name;
         assert_eq!((who.role, name.as_str()), (AccessRole::Curator, "Ada"));
         assert_eq!(
-            over(store.accept_invitation(&token, &named("Eve"), 1).await),
+            over(
+                store
+                    .accept_invitation_and_begin_session(&token, &named("Eve"), 1)
+                    .await
+            ),
             InvitationClosedReason::Used
         );
         let unknown = store
@@ -108,12 +116,16 @@ async fn an_invitation_lets_in_once_and_in_time() {
             .unwrap();
         let token = SecretToken::from_unchecked_text(&made.token);
         assert_eq!(
-            over(store.accept_invitation(&token, &named("Eve"), 1).await),
+            over(
+                store
+                    .accept_invitation_and_begin_session(&token, &named("Eve"), 1)
+                    .await
+            ),
             InvitationClosedReason::Withdrawn
         );
         assert!(
             store
-                .pending_invitation(made.invitation.id, 1)
+                .pending_invitation_by_number(made.invitation.id, 1)
                 .await
                 .is_err()
         );
@@ -130,7 +142,7 @@ async fn of_two_who_join_at_once_one_does() {
             let (store, token) = (store.clone(), token.clone());
             tokio::spawn(async move {
                 store
-                    .accept_invitation(&token, &named(&format!("P{it}")), 1)
+                    .accept_invitation_and_begin_session(&token, &named(&format!("P{it}")), 1)
                     .await
             })
         });
@@ -159,7 +171,9 @@ async fn a_name_is_one_persons() {
             "Ａda Lovelace",
         ] {
             let token = token(&store, &invite(AccessRole::Annotator), 0).await;
-            let refused = store.accept_invitation(&token, &named(same), 0).await;
+            let refused = store
+                .accept_invitation_and_begin_session(&token, &named(same), 0)
+                .await;
             assert!(matches!(refused, Err(Error::NameTaken { .. })), "{same}");
             // The invitation has not been used up.
             store.usable_invitation_details(&token, 0).await.unwrap();
@@ -168,7 +182,9 @@ async fn a_name_is_one_persons() {
         }
         let token = token(&store, &invite(AccessRole::Annotator), 0).await;
         for bad in ["", "A\u{202E}da", "A\0da", &"a".repeat(61)] {
-            let refused = store.accept_invitation(&token, &named(bad), 0).await;
+            let refused = store
+                .accept_invitation_and_begin_session(&token, &named(bad), 0)
+                .await;
             assert!(matches!(refused, Err(Error::Input(_))), "{bad:?}");
         }
         for nobody in ["", "a\0b", "Eve"] {
@@ -195,7 +211,10 @@ async fn a_session_lasts_as_long_as_somebody_comes() {
 
         let other = store.begin_session(no, 178 * DAY_MS).await.unwrap();
         assert_ne!(other, session);
-        store.end_sessions_except(no, Some(&other)).await.unwrap();
+        store
+            .end_person_sessions_except(no, Some(&other))
+            .await
+            .unwrap();
         assert!(found(&store, &session, 178 * DAY_MS).await.is_none());
         assert!(found(&store, &other, 178 * DAY_MS).await.is_some());
         store.end_session(&other).await.unwrap();
@@ -259,7 +278,9 @@ async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
         assert!(found(&store, &session, 1).await.is_none());
         assert!(store.list_people_and_invitations(1).await.unwrap().people[0].is_revoked);
         for token in [before, by_them] {
-            let refused = store.accept_invitation(&token, &named("Eve"), 1).await;
+            let refused = store
+                .accept_invitation_and_begin_session(&token, &named("Eve"), 1)
+                .await;
             assert_eq!(over(refused), InvitationClosedReason::Withdrawn);
         }
 
@@ -267,7 +288,7 @@ async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
         let to = store.usable_invitation_details(&link, 2).await.unwrap();
         assert_eq!(to.person_name.as_deref(), Some("Ada"));
         let session = store
-            .accept_invitation(&link, &named("ignored"), 2)
+            .accept_invitation_and_begin_session(&link, &named("ignored"), 2)
             .await
             .unwrap();
         let who = found(&store, &session, 2).await.unwrap().person.unwrap();

@@ -13,9 +13,9 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use shared::probe::{Instances, InstancesHeader, MiningResult};
-use shared::score::rescoring::RescoringRecord;
-use shared::score::{RankerInfo, RankerPairScores};
+use shared::probe::{InstancesHeader, MiningResult, ProbeInstances};
+use shared::score::rescoring::ScoreStabilityRecord;
+use shared::score::{RankerInfo, RankerQueryDocumentScores};
 use shared::study::Study;
 
 use super::mapped_columns;
@@ -44,7 +44,7 @@ struct StudyManifest {
     rankers: Vec<RankerInfo>,
     /// The score stability check of each ranker; empty in studies of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    certificates: Vec<Option<RescoringRecord>>,
+    certificates: Vec<Option<ScoreStabilityRecord>>,
     instances: String,
     scores: String,
     /// The file with the instances for memory mapping; `None` in studies of earlier versions.
@@ -102,7 +102,7 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
             path,
             &mined,
             &collection_external_ids(study),
-            &instance_file_metadata(study),
+            &instance_file_metadata_of_study(study),
         )
     })?;
     let columns = put("instances", "columns", &|path| {
@@ -129,7 +129,7 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         scores,
         columns: Some(MappedColumnsFile {
             file: columns,
-            heads: study.instances.iter().map(Instances::header).collect(),
+            heads: study.instances.iter().map(ProbeInstances::header).collect(),
         }),
         files,
     };
@@ -159,7 +159,7 @@ fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
 }
 
 /// Loads a study. All files that it reads are verified.
-pub(crate) fn load_study_files(data: &DataFolder, name: &str) -> Result<Study, Error> {
+pub(crate) fn load_and_verify_study(data: &DataFolder, name: &str) -> Result<Study, Error> {
     let folder = data.study_folder(name)?;
     let damaged = |reason: String| Error::CorruptData {
         what: format!("study {name}"),
@@ -214,7 +214,7 @@ pub(crate) fn load_study_files(data: &DataFolder, name: &str) -> Result<Study, E
     for (at, ranker) in rankers.into_iter().enumerate() {
         let (values, truncated) =
             columns.ranker_scores_and_truncated_pairs(at as u32, study.pairs.len());
-        let mut scores = RankerPairScores::new(ranker, values, &study.pairs)?;
+        let mut scores = RankerQueryDocumentScores::new(ranker, values, &study.pairs)?;
         scores.truncated = truncated;
         let certificate = certificates.get(at).cloned().flatten();
         scores.rescoring = certificate.filter(|it| it.is_valid_for_pair_count(study.pairs.len()));
@@ -223,7 +223,7 @@ pub(crate) fn load_study_files(data: &DataFolder, name: &str) -> Result<Study, E
     Ok(study)
 }
 
-/// Verifies every file of a study, including those that [`load_study_files`] does not read. Returns
+/// Verifies every file of a study, including those that [`load_and_verify_study`] does not read. Returns
 /// the number of files with a checksum, 0 for a study of an earlier version.
 pub(crate) fn verify_study_files(data: &DataFolder, name: &str) -> Result<usize, Error> {
     let folder = data.study_folder(name)?;
@@ -260,7 +260,7 @@ fn open(folder: &Path, files: &BTreeMap<String, String>, name: &str) -> Result<F
 }
 
 /// Reads the instances of a study from the Parquet file.
-fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
+fn read_instances(study: &Study, path: &Path) -> Result<Vec<ProbeInstances>, Error> {
     let (mined, origin) = instances::read_instance_file(path, &collection_external_ids(study))?;
     let damaged = |reason: &str| Error::CorruptData {
         what: format!("study {}", study.definition.name),
@@ -293,7 +293,7 @@ pub(crate) fn collection_external_ids(study: &Study) -> CollectionExternalIds<'_
     }
 }
 
-pub(crate) fn instance_file_metadata(study: &Study) -> InstanceFileMetadata {
+pub(crate) fn instance_file_metadata_of_study(study: &Study) -> InstanceFileMetadata {
     InstanceFileMetadata {
         format: 1,
         software: study.software.clone(),
@@ -322,7 +322,7 @@ mod tests {
 
     use shared::study::StudyDefinition;
     use shared::study::build::{self, StudyInputs};
-    use shared::study::preparation::run_synchronously;
+    use shared::study::preparation::run_never_waiting_future;
 
     use super::*;
     use crate::pipeline::ParallelExecutor;
@@ -350,7 +350,8 @@ mod tests {
             created: "2026-11-20".to_owned(),
         };
         let study =
-            run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap();
+            run_never_waiting_future(build::make_study(inputs, &mut ParallelExecutor::default()))
+                .unwrap();
         save_study_files(&data, &study).unwrap();
         (home, data, study)
     }
@@ -365,7 +366,7 @@ mod tests {
     fn a_flipped_bit_is_named_or_changes_nothing() {
         let (_home, data, study) = stored();
         let folder = data.study_folder("small").unwrap();
-        assert_eq!(load_study_files(&data, "small").unwrap(), study);
+        assert_eq!(load_and_verify_study(&data, "small").unwrap(), study);
         assert_eq!(verify_study_files(&data, "small").unwrap(), 5);
         assert_eq!(names(&folder).len(), 5);
         for name in names(&folder) {
@@ -384,14 +385,14 @@ mod tests {
                     assert!(named && told.contains("study run"), "{name}, {bit}: {told}");
                 };
                 told(verify_study_files(&data, "small").expect_err(&name));
-                match load_study_files(&data, "small") {
+                match load_and_verify_study(&data, "small") {
                     Ok(found) => assert!(found == study, "{name}: bit {bit} changed the study"),
                     Err(error) => told(error),
                 }
             }
             fs::write(&path, whole).unwrap();
         }
-        assert_eq!(load_study_files(&data, "small").unwrap(), study);
+        assert_eq!(load_and_verify_study(&data, "small").unwrap(), study);
     }
 
     #[test]
@@ -414,7 +415,7 @@ mod tests {
             3,
             "{before:?} {after:?}"
         );
-        assert_eq!(load_study_files(&data, "small").unwrap(), study);
+        assert_eq!(load_and_verify_study(&data, "small").unwrap(), study);
     }
 
     #[test]
@@ -425,7 +426,7 @@ mod tests {
         let from = json.find("\"study\":").unwrap();
         let to = json.rfind(",\"files\":").unwrap();
         fs::write(&head, format!("{{{}}}", &json[from..to])).unwrap();
-        assert_eq!(load_study_files(&data, "small").unwrap(), study);
+        assert_eq!(load_and_verify_study(&data, "small").unwrap(), study);
         assert_eq!(verify_study_files(&data, "small").unwrap(), 0);
     }
 }

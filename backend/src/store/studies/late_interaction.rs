@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use shared::late_interaction::LateInteractionAnalysis;
+use shared::late_interaction::LateInteractionRankerAnalysis;
 
 use super::files::WAY_OUT;
 use crate::error::Error;
@@ -20,7 +20,7 @@ const REMEDY: &str = "analyze the ranker again by `axioscope late-interaction --
 pub(crate) fn save_late_interaction_analysis(
     data: &DataFolder,
     study: &str,
-    found: &LateInteractionAnalysis,
+    found: &LateInteractionRankerAnalysis,
 ) -> Result<(), Error> {
     let path = place(data, study, &found.header.ranker.fingerprint)?;
     let json = serde_json::to_vec(found).expect("finite numbers and string keys");
@@ -33,7 +33,7 @@ pub(crate) fn save_late_interaction_analysis(
 pub(crate) fn load_late_interaction_analyses(
     data: &DataFolder,
     study: &str,
-) -> Result<Vec<LateInteractionAnalysis>, Error> {
+) -> Result<Vec<LateInteractionRankerAnalysis>, Error> {
     let folder = data.study_folder(study)?;
     let mut all = Vec::new();
     for entry in fs::read_dir(&folder).map_err(Error::io_error_converter(&folder, WAY_OUT))? {
@@ -45,7 +45,7 @@ pub(crate) fn load_late_interaction_analyses(
             continue;
         }
         let bytes = checksum::read_checksummed_json_bytes(&path, "{\"head\":", REMEDY)?;
-        let found: LateInteractionAnalysis =
+        let found: LateInteractionRankerAnalysis =
             serde_json::from_slice(&bytes).map_err(|it| Error::CorruptData {
                 what: path.display().to_string(),
                 reason: format!("{it}; {REMEDY}"),

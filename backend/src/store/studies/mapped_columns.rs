@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 use sha2::{Digest, Sha256};
-use shared::probe::doc_column::DocNoColumnSource;
-use shared::probe::{Instances, InstancesHeader, StudyDocNo};
+use shared::probe::doc_column::SharedDocNoColumn;
+use shared::probe::{InstancesHeader, ProbeInstances, StudyDocNo};
 
 use crate::error::Error;
 use crate::store::{checksum, write_atomically};
@@ -22,7 +22,7 @@ use crate::store::{checksum, write_atomically};
 /// Writes the document columns of all instances to one file, as little-endian 32-bit integers.
 pub(super) fn write_raw_document_columns(
     path: &Path,
-    instances: &[Instances],
+    instances: &[ProbeInstances],
 ) -> Result<(), Error> {
     write_atomically(path, super::files::WAY_OUT, |file| {
         let mut out = BufWriter::new(file);
@@ -41,7 +41,7 @@ pub(super) fn open_memory_mapped_instances(
     path: &Path,
     hash: &str,
     heads: Vec<InstancesHeader>,
-) -> Option<Vec<Instances>> {
+) -> Option<Vec<ProbeInstances>> {
     // The integers are little-endian.
     if cfg!(target_endian = "big") {
         return None;
@@ -63,7 +63,7 @@ pub(super) fn open_memory_mapped_instances(
         if column.range.end > map.texts().len() {
             return None;
         }
-        Instances::from_column_source(head, Arc::new(column)).ok()
+        ProbeInstances::from_shared_doc_column(head, Arc::new(column)).ok()
     });
     lent.collect()
 }
@@ -105,7 +105,7 @@ struct Column {
     range: Range<usize>,
 }
 
-impl DocNoColumnSource for Column {
+impl SharedDocNoColumn for Column {
     fn docs(&self) -> &[StudyDocNo] {
         &self.map.texts()[self.range.clone()]
     }
@@ -120,19 +120,19 @@ mod tests {
     /// Also covers another process that empties the file in the meantime.
     #[test]
     fn columns_come_back_and_a_changed_file_is_not_taken() {
-        let mut pairs = Instances::new(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed);
+        let mut pairs = ProbeInstances::new(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed);
         pairs.push_query_instances([0, 1, 2, 1], 2);
         pairs.push_query_instances([], 0);
         pairs.push_query_instances([7, 3], 1);
-        let mut triples = Instances::new(Probe::Axiom(Axiom::Tfc2), AxiomVariant::Fixed);
+        let mut triples = ProbeInstances::new(Probe::Axiom(Axiom::Tfc2), AxiomVariant::Fixed);
         (0..3).for_each(|it| triples.push_query_instances([it, 5, 70_000], 1));
-        let none = Instances::new(Probe::Axiom(Axiom::Tp), AxiomVariant::Fixed);
+        let none = ProbeInstances::new(Probe::Axiom(Axiom::Tp), AxiomVariant::Fixed);
         let all = [pairs, none, triples];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("columns");
         write_raw_document_columns(&path, &all).unwrap();
         let hash = checksum::file_checksum(&path).unwrap();
-        let heads = || all.iter().map(Instances::header).collect();
+        let heads = || all.iter().map(ProbeInstances::header).collect();
         let found = open_memory_mapped_instances(&path, &hash, heads()).unwrap();
         assert_eq!(found, all);
         let mut bytes = std::fs::read(&path).unwrap();

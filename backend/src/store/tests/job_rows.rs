@@ -1,7 +1,7 @@
 //! Tests of jobs in the database: locks, batches, states and scores.
 
 use shared::api::JobState;
-use shared::score::rescoring::{RescoringRecord, ScoringEnvironment};
+use shared::score::rescoring::{ScoreStabilityRecord, ScoringEnvironment};
 
 use super::*;
 use crate::models::PairScore;
@@ -14,8 +14,13 @@ async fn jobs_of_one_database_are_worked_on_from_one_folder() {
     };
     let beside = TestFolder::sqlite();
     let (store, other) = (place.store().await, place.store().await);
-    let mut lock = store.lock_jobs(place.folder.lock().unwrap()).await.unwrap();
-    let refused = other.lock_jobs(beside.folder.lock().unwrap()).await;
+    let mut lock = store
+        .lock_jobs_for_process(place.folder.lock().unwrap())
+        .await
+        .unwrap();
+    let refused = other
+        .lock_jobs_for_process(beside.folder.lock().unwrap())
+        .await;
     let Err(error) = refused else {
         panic!("two work on the same jobs")
     };
@@ -29,7 +34,12 @@ async fn jobs_of_one_database_are_worked_on_from_one_folder() {
     );
     lock.ensure_held().await.unwrap();
     drop(lock);
-    assert!(other.lock_jobs(beside.folder.lock().unwrap()).await.is_ok());
+    assert!(
+        other
+            .lock_jobs_for_process(beside.folder.lock().unwrap())
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
@@ -39,7 +49,7 @@ async fn a_batch_is_committed_once() {
         let job = job(4);
         store.add_job_with_batches(&job).await.unwrap();
         let batch = store
-            .next_unfinished_batch(&job.id, None)
+            .next_unfinished_batch_of_job(&job.id, None)
             .await
             .unwrap()
             .unwrap();
@@ -73,7 +83,7 @@ async fn a_batch_is_committed_once() {
 
         // If one pair has a score already, the whole batch is rolled back.
         let next = store
-            .next_unfinished_batch(&job.id, None)
+            .next_unfinished_batch_of_job(&job.id, None)
             .await
             .unwrap()
             .unwrap();
@@ -85,7 +95,7 @@ async fn a_batch_is_committed_once() {
         );
         assert_eq!(
             store
-                .next_unfinished_batch(&job.id, None)
+                .next_unfinished_batch_of_job(&job.id, None)
                 .await
                 .unwrap()
                 .unwrap()
@@ -156,7 +166,7 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
         assert_eq!(columns.scores, [0.0, 1.0]);
         let river = shared::collection::text_hash("river");
         assert_eq!(columns.query_hashes, [river.clone(), river]);
-        let certificate = RescoringRecord {
+        let certificate = ScoreStabilityRecord {
             environment: ScoringEnvironment::with_unknown_activation("cpu", "f32"),
             rescored: Vec::new(),
         };
@@ -166,13 +176,16 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
             .unwrap();
         let state = store.job(&job.id).await.unwrap().state;
         assert_eq!(state, JobState::Queued, "only a running job ends");
-        assert_eq!(store.job_stability_check(&job.id).await.unwrap(), None);
+        assert_eq!(
+            store.job_score_stability_check(&job.id).await.unwrap(),
+            None
+        );
         store.mark_job_running(&job.id).await.unwrap();
         store
             .finish_job_and_delete_texts(&job.id, Some(&certificate))
             .await
             .unwrap();
-        let kept = store.job_stability_check(&job.id).await.unwrap();
+        let kept = store.job_score_stability_check(&job.id).await.unwrap();
         assert_eq!(kept, Some(certificate));
         let n_texts: i64 = sqlx::query_scalar("SELECT count(*) FROM job_texts")
             .fetch_one(&store.pool)
@@ -204,13 +217,16 @@ async fn a_job_waits_runs_stops_and_goes_on() {
         store.mark_job_failed(&id, "it broke").await.unwrap();
         let problem = Some("it broke".to_owned());
         assert_eq!(state().await, (JobState::Failed, problem));
-        store.resume_job(&id).await.unwrap();
+        store.requeue_canceled_or_failed_job(&id).await.unwrap();
         assert_eq!(state().await, (JobState::Queued, None));
         store.cancel_job(&id).await.unwrap();
         assert_eq!(state().await, (JobState::Canceled, None));
         assert_eq!(store.list_jobs().await.unwrap().len(), 1);
         assert_eq!(
-            store.job_documents_at_indices(&id, &[1]).await.unwrap(),
+            store
+                .unfinished_job_documents_at_indices(&id, &[1])
+                .await
+                .unwrap(),
             ["1 rivers and their banks"]
         );
         assert_eq!(

@@ -92,7 +92,10 @@ async fn a_database_of_every_released_layout_is_brought_forward() {
 
             let store = place.store().await;
             assert_eq!(store.job(&"0".repeat(32)).await.unwrap().n_pairs, 4);
-            let certificate = store.job_stability_check(&"0".repeat(32)).await.unwrap();
+            let certificate = store
+                .job_score_stability_check(&"0".repeat(32))
+                .await
+                .unwrap();
             assert_eq!(certificate, None, "layout {layout}");
             assert!(store.operator_token_hash().await.unwrap().is_some());
         }

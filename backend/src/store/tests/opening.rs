@@ -18,7 +18,11 @@ async fn a_database_is_made_with_its_tables_and_found_again() {
         );
         assert!(store.check_connection().await.is_ok());
         for name in ["none", "a\0b", "é"] {
-            let study = store.study_entry(name).await.unwrap_err().to_string();
+            let study = store
+                .study_entry_by_name(name)
+                .await
+                .unwrap_err()
+                .to_string();
             assert_eq!(study, format!("there is no study named `{name}`"));
             let job = store.job(name).await.unwrap_err().to_string();
             assert_eq!(job, format!("there is no job named `{name}`"));

@@ -144,7 +144,7 @@ fn ManipulationExamples() -> impl IntoView {
 
 #[component]
 fn ManipulationRow(manipulation: Manipulation, children: Children) -> impl IntoView {
-    let about = manipulation.description();
+    let about = manipulation.probe_description();
     view! {
         <div id=format!("manipulation-{manipulation}")>
             <dt>

@@ -45,7 +45,7 @@ pub(super) fn AxiomVariantsHelp() -> impl IntoView {
 pub(super) fn StatisticsHelp() -> impl IntoView {
     let draws = format::format_count(N_RESAMPLES as u64);
     let seed = SEED.to_string();
-    let level = format::format_fraction(FAMILY_WISE_ERROR_RATE);
+    let level = format::format_two_digit_fraction(FAMILY_WISE_ERROR_RATE);
     let width =
         format!("{:e}", RankerKind::Lexical.default_tie_threshold()).replace("e-", " · 10⁻");
     view! {

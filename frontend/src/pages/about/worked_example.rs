@@ -6,7 +6,7 @@ use shared::report::format;
 use shared::study::playground::{
     PlaygroundAxiomResult, PlaygroundResult, evaluate_playground_input,
 };
-use shared::verdict::Verdict;
+use shared::verdict::VerdictWithMargin;
 
 use crate::pages::playground::input::{PlaygroundInput, extra_collection_document_for_example};
 use crate::pages::playground::preconditions::{DocumentAndTermNames, PreconditionList};
@@ -73,7 +73,7 @@ fn applied_example(
 }
 
 /// Returns the number of digits that shows the margin of documents that differ by one word.
-fn margin_digits(verdict: Option<Verdict>) -> u8 {
+fn margin_digits(verdict: Option<VerdictWithMargin>) -> u8 {
     let margin = verdict.map_or(0.0, |it| it.margin.abs());
     format::score_decimals_for_spread(margin).clamp(3, 6)
 }
@@ -84,7 +84,7 @@ fn ExampleView(
     answer: PlaygroundResult,
     applied: PlaygroundAxiomResult,
 ) -> impl IntoView {
-    let order = applied.claim.docs();
+    let order = applied.claim.docs_in_claim_order();
     let texts = order.iter().enumerate().filter_map(|(at, &place)| {
         let marked = answer.docs.get(place as usize)?.clone();
         let terms = answer.terms.clone();

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::compare::query_list::{
-    ComparedQueryFilter, ReciprocalRankChangeKind, TopDocumentFraction,
+    ComparedQueryGroup, ReciprocalRankChangeKind, TopDocumentTermFraction,
 };
 use shared::compare::{MAX_DEPTH, RankerComparison};
 use shared::plot::{PlotFigure, group_bars, rr_change};
 use shared::report;
 
 use crate::pages::compare_address::ComparePageState;
-use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
+use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 
 /// Renders all figures about queries.
 #[component]
@@ -24,10 +24,10 @@ pub(super) fn ComparisonFigures(
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let [first, second] = found.rankers.clone().map(|it| it.label);
     let part = |id: &'static str, name: &'static str, said: &'static str, drawing| {
-        view! { <FigureSection of="differ-" id name said drawing table=table(id)/> }
+        view! { <ExportableFigureSection of="differ-" id name said drawing table=table(id)/> }
     };
     let buckets = (0..found.fqt_buckets.len() as u8)
-        .flat_map(|bucket| [0, 1].map(|side| ComparedQueryFilter::FqtBucket { side, bucket }));
+        .flat_map(|bucket| [0, 1].map(|side| ComparedQueryGroup::FqtBucket { side, bucket }));
     let buckets = part(
         "buckets",
         "Reciprocal rank by FQT in the top ten",
@@ -40,7 +40,7 @@ pub(super) fn ComparisonFigures(
         ),
     );
     let lengths = found.query_lengths.iter().map(|it| it.n_tokens);
-    let lengths = lengths.map(|n_tokens| ComparedQueryFilter::QueryLength { n_tokens });
+    let lengths = lengths.map(|n_tokens| ComparedQueryGroup::QueryLength { n_tokens });
     let lengths = part(
         "lengths",
         "Reciprocal rank by query length",
@@ -49,14 +49,14 @@ pub(super) fn ComparisonFigures(
     );
     let changes = ReciprocalRankChangeKind::ALL
         .iter()
-        .map(|it| ComparedQueryFilter::RrChange { change: *it });
+        .map(|it| ComparedQueryGroup::RrChange { change: *it });
     let changes = part(
         "change",
         "Difference per query",
         "Difference in RR@10, largest first.",
         selectable_figure(rr_change::draw_rr_change_by_query(&found), changes, scene),
     );
-    let depths = (1..=MAX_DEPTH as u8).map(|depth| ComparedQueryFilter::Disjoint { depth });
+    let depths = (1..=MAX_DEPTH as u8).map(|depth| ComparedQueryGroup::Disjoint { depth });
     let overlap = part(
         "overlap",
         "Overlap of the rankings",
@@ -65,7 +65,7 @@ pub(super) fn ComparisonFigures(
         selectable_figure(rr_change::draw_mean_overlap_by_depth(&found), depths, scene),
     );
     let answers = found.question_classes.iter();
-    let answers = answers.map(|it| ComparedQueryFilter::QuestionClass {
+    let answers = answers.map(|it| ComparedQueryGroup::QuestionClass {
         answer: it.question_class,
     });
     let answers = part(
@@ -78,7 +78,7 @@ pub(super) fn ComparisonFigures(
             scene,
         ),
     );
-    let bigrams = found.bigrams.iter().map(|it| ComparedQueryFilter::Bigram {
+    let bigrams = found.bigrams.iter().map(|it| ComparedQueryGroup::Bigram {
         words: it.bigram.clone(),
     });
     let bigrams = part(
@@ -108,12 +108,12 @@ pub(super) fn ComparisonFigures(
 #[component]
 fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl IntoView {
     let ways = [
-        (TopDocumentFraction::QueryTokens, "FQT"),
-        (TopDocumentFraction::NovelTerms, "FNT"),
+        (TopDocumentTermFraction::QueryTokens, "FQT"),
+        (TopDocumentTermFraction::NovelTerms, "FNT"),
     ]
     .map(|(fraction, word)| {
         [0_u8, 1].map(|side| {
-            let selection = ComparedQueryFilter::HigherFraction { fraction, side };
+            let selection = ComparedQueryGroup::HigherFraction { fraction, side };
             let name = names[usize::from(side)].clone();
             let own = selection.clone();
             let pressed = move || (scene.view.get().selection == own).to_string();
@@ -134,7 +134,7 @@ fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl Into
 }
 
 /// Shows the queries behind a number.
-fn select_queries(scene: ComparePageState, selection: ComparedQueryFilter) {
+fn select_queries(scene: ComparePageState, selection: ComparedQueryGroup) {
     scene.update(|it| {
         it.selection = selection;
         it.page = 0;
@@ -148,9 +148,9 @@ fn select_queries(scene: ComparePageState, selection: ComparedQueryFilter) {
 /// Creates a figure whose groups select their queries.
 fn selectable_figure(
     figure: PlotFigure,
-    of: impl Iterator<Item = ComparedQueryFilter>,
+    of: impl Iterator<Item = ComparedQueryGroup>,
     scene: ComparePageState,
-) -> Option<InteractiveFigure> {
+) -> Option<FigureWithSelection> {
     let of = StoredValue::new(of.collect::<Vec<_>>());
     let picked = Memo::new(move |_| {
         let now = scene.view.get().selection;
@@ -161,7 +161,7 @@ fn selectable_figure(
             select_queries(scene, selection);
         }
     });
-    Some(InteractiveFigure::with_selectable_groups(
+    Some(FigureWithSelection::with_selectable_groups(
         figure,
         picked.into(),
         pick,

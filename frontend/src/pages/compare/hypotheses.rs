@@ -60,8 +60,11 @@ fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView
     };
     let measured = match &finding.measured {
         Some(it) => {
-            let [low, high] = it.interval.map(format::format_signed);
-            format!("{} [{low}, {high}]", format::format_signed(it.value))
+            let [low, high] = it.interval.map(format::format_signed_fraction);
+            format!(
+                "{} [{low}, {high}]",
+                format::format_signed_fraction(it.value)
+            )
         }
         None => format::MISSING.to_owned(),
     };

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use shared::api::ListComparedQueriesRequest;
 use shared::compare::query_groups::{FQT_EDGES, MAX_QUERY_LENGTH};
 use shared::compare::query_list::{
-    ComparedQueryFilter, ComparedQueryPage, ComparedQuerySort, QueryWithMetrics,
-    TopDocumentFraction,
+    ComparedQueryGroup, ComparedQueryPage, ComparedQuerySort, QueryWithPairedMetrics,
+    TopDocumentTermFraction,
 };
 use shared::compare::question_class::QuestionClass;
 use shared::compare::{MAX_DEPTH, RankerComparison};
@@ -43,11 +43,11 @@ pub(super) fn ComparedQueriesSection(
         names.with_value(|it| selection_text(&selection, it))
     };
     let every = move || {
-        let selected = scene.view.get().selection != ComparedQueryFilter::All;
+        let selected = scene.view.get().selection != ComparedQueryGroup::All;
         selected.then(|| {
             let clear = move |_| {
                 scene.update(|it| {
-                    it.selection = ComparedQueryFilter::All;
+                    it.selection = ComparedQueryGroup::All;
                     it.page = 0;
                 });
             };
@@ -89,31 +89,31 @@ pub(super) fn ComparedQueriesSection(
 }
 
 /// Describes the selected queries.
-fn selection_text(selection: &ComparedQueryFilter, names: &[String; 2]) -> String {
+fn selection_text(selection: &ComparedQueryGroup, names: &[String; 2]) -> String {
     let name = |side: u8| names[usize::from(side.min(1))].as_str();
     let both = names.each_ref().map(String::as_str);
     match selection {
-        ComparedQueryFilter::All => "All compared queries.".to_owned(),
-        ComparedQueryFilter::FqtBucket { side, bucket } => {
+        ComparedQueryGroup::All => "All compared queries.".to_owned(),
+        ComparedQueryGroup::FqtBucket { side, bucket } => {
             let edge = |at: usize| FQT_EDGES.get(at).copied().unwrap_or(1.0);
             let at = usize::from(*bucket);
-            let [from, to] = [edge(at), edge(at + 1)].map(format::format_fraction);
+            let [from, to] = [edge(at), edge(at + 1)].map(format::format_two_digit_fraction);
             format!(
                 "Queries with an FQT of {} from {from} to {to}.",
                 name(*side)
             )
         }
-        ComparedQueryFilter::QueryLength { n_tokens } if *n_tokens > MAX_QUERY_LENGTH => {
+        ComparedQueryGroup::QueryLength { n_tokens } if *n_tokens > MAX_QUERY_LENGTH => {
             format!("Queries with more than {MAX_QUERY_LENGTH} tokens.")
         }
-        ComparedQueryFilter::QueryLength { n_tokens } => {
+        ComparedQueryGroup::QueryLength { n_tokens } => {
             format!(
                 "Queries with {}.",
                 format_count_with_noun(u64::from(*n_tokens), "token", "tokens")
             )
         }
-        ComparedQueryFilter::RrChange { change } => format!("{}.", rr_change_label(*change, both)),
-        ComparedQueryFilter::QuestionClass { answer } => match answer {
+        ComparedQueryGroup::RrChange { change } => format!("{}.", rr_change_label(*change, both)),
+        ComparedQueryGroup::QuestionClass { answer } => match answer {
             Some(QuestionClass::Abbreviation) => {
                 "Queries that ask for an abbreviation (ABBR).".to_owned()
             }
@@ -126,14 +126,14 @@ fn selection_text(selection: &ComparedQueryFilter, names: &[String; 2]) -> Strin
             Some(QuestionClass::Entity) => "Queries that ask for an entity (ENTY).".to_owned(),
             None => "Queries without a question class.".to_owned(),
         },
-        ComparedQueryFilter::Bigram { words } => format!("Queries that begin with “{words}”."),
-        ComparedQueryFilter::Disjoint { depth } => {
+        ComparedQueryGroup::Bigram { words } => format!("Queries that begin with “{words}”."),
+        ComparedQueryGroup::Disjoint { depth } => {
             format!("Queries with no shared document in the top {depth}.")
         }
-        ComparedQueryFilter::HigherFraction { fraction, side } => {
+        ComparedQueryGroup::HigherFraction { fraction, side } => {
             let word = match fraction {
-                TopDocumentFraction::QueryTokens => "FQT",
-                TopDocumentFraction::NovelTerms => "FNT",
+                TopDocumentTermFraction::QueryTokens => "FQT",
+                TopDocumentTermFraction::NovelTerms => "FNT",
             };
             format!("Queries on which {word} is higher for {}.", name(*side))
         }
@@ -207,7 +207,7 @@ fn QueryTable(
 }
 
 #[component]
-fn QueryTableRow(row: QueryWithMetrics, scene: ComparePageState) -> impl IntoView {
+fn QueryTableRow(row: QueryWithPairedMetrics, scene: ComparePageState) -> impl IntoView {
     let values = row.metrics;
     let id = row.query_id.clone();
     let href = move || scene.href_after_change(|it| it.query = Some(id.clone()));
@@ -216,7 +216,10 @@ fn QueryTableRow(row: QueryWithMetrics, scene: ComparePageState) -> impl IntoVie
     let rr = values.rr.map_or([None; 2], |it| it.map(Some));
     let numbers = [rr, values.fqt, values.fnt].into_iter().flatten();
     let numbers = numbers.map(|it| {
-        let shown = it.map_or(format::MISSING.to_owned(), format::format_fraction);
+        let shown = it.map_or(
+            format::MISSING.to_owned(),
+            format::format_two_digit_fraction,
+        );
         view! { <td class="num">{shown}</td> }
     });
     let numbers = numbers.collect_view();

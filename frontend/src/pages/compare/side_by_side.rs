@@ -5,14 +5,14 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::api::GetComparedQueryRequest;
 use shared::compare::RankerComparison;
-use shared::compare::compared_query::{ComparedDocument, ComparedQuery};
+use shared::compare::compared_query::{ComparedDocument, ComparedQueryWithTopDocuments};
 use shared::report::{self, format};
 use shared::study::instance_details::QueryTermInfo;
 
 use crate::api;
 use crate::pages::compare_address::ComparePageState;
 use crate::widgets::download;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::section::Section;
@@ -68,7 +68,7 @@ pub(super) fn QueryRankingsSideBySide(
         }
         (Some(_), Some(Err(error))) => {
             let retry = Callback::new(move |()| answer.refetch());
-            view! { <ErrorMessage error retry/> }.into_any()
+            view! { <LoadErrorMessage error retry/> }.into_any()
         }
         (Some(_), Some(Ok(sample))) => {
             view! { <QuerySample sample names=names.get_value()/> }.into_any()
@@ -98,15 +98,18 @@ pub(super) fn QueryRankingsSideBySide(
 }
 
 #[component]
-fn QuerySample(sample: ComparedQuery, names: [String; 2]) -> impl IntoView {
-    let ComparedQuery {
+fn QuerySample(sample: ComparedQueryWithTopDocuments, names: [String; 2]) -> impl IntoView {
+    let ComparedQueryWithTopDocuments {
         metrics: row,
         query,
         terms,
         top_docs: firsts,
         relevant,
     } = sample;
-    let rr = row.metrics.rr.map(|it| it.map(format::format_fraction));
+    let rr = row
+        .metrics
+        .rr
+        .map(|it| it.map(format::format_two_digit_fraction));
     let three = relevant.is_some();
     let tops = firsts.into_iter().enumerate().map(|(side, top)| {
         let rr = rr.as_ref().map(|it| format!("RR@10 {}", it[side]));

@@ -1,12 +1,12 @@
 //! Explains in sentences why documents are an instance, and the verdict of a ranker.
 
-use shared::probe::{Axiom, MeasuredQuantity, Probe, ScoreClaimKind};
+use shared::probe::{Axiom, PreconditionQuantity, Probe, ScoreClaimKind};
 use shared::report::{format, precondition};
 use shared::study::instance_details::{InstanceDetails, RankerInstanceVerdict};
-use shared::verdict::ClaimOutcome;
+use shared::verdict::VerdictOutcome;
 
 use crate::widgets::term_contributions::{claim_margin, format_signed_score};
-use crate::widgets::verdict::sample_effect_label;
+use crate::widgets::verdict::effect_label_of_outcome;
 
 /// Returns the sentence that states how the documents differ and what follows from it.
 pub(super) fn difference_and_expectation_sentence(shown: &InstanceDetails) -> String {
@@ -127,7 +127,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
              of document 2",
         ),
         Probe::Manipulation(it) => {
-            let about = it.description().statement.trim_end_matches('.');
+            let about = it.probe_description().statement.trim_end_matches('.');
             format!(
                 "Document 1 is an edited copy of document 2: {}",
                 decapitalize(about)
@@ -151,7 +151,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
                     precondition::EVERY_QUERY_TERM,
                 ),
                 last.value.map_or(format::MISSING.to_owned(), |it| {
-                    precondition::precondition_value_label(last.quantity, it)
+                    precondition::format_precondition_value(last.quantity, it)
                 })
             ),
             None => "The axiom prefers document 1 to document 2".to_owned(),
@@ -170,7 +170,7 @@ fn decapitalize(sentence: &str) -> String {
 /// according to the precondition about similarity.
 fn similarity_clause(shown: &InstanceDetails, first: &str, second: &str) -> String {
     let lead = shown.preconditions.iter().find_map(|it| match it.quantity {
-        MeasuredQuantity::SimilarityLead { near, .. } => Some(near),
+        PreconditionQuantity::SimilarityLead { near, .. } => Some(near),
         _ => None,
     });
     if lead == Some(2) { second } else { first }.to_owned()
@@ -261,35 +261,35 @@ pub(super) fn ranker_verdict_sentence(
             _ => format!("{name} scores document 1 lower by {by}"),
         };
         let within = match verdict.outcome {
-            ClaimOutcome::Tied if verdict.margin != 0.0 => ", within ε",
-            ClaimOutcome::Tied | ClaimOutcome::Satisfied | ClaimOutcome::Violated => "",
+            VerdictOutcome::Tied if verdict.margin != 0.0 => ", within ε",
+            VerdictOutcome::Tied | VerdictOutcome::Satisfied | VerdictOutcome::Violated => "",
         };
-        let effect = sample_effect_label(Some(verdict.outcome));
+        let effect = effect_label_of_outcome(Some(verdict.outcome));
         return format!("{first}{within}: effect {effect}.");
     }
     let first = match (shown.claim.kind(), verdict.outcome) {
-        (ScoreClaimKind::Higher | ScoreClaimKind::NotLower, ClaimOutcome::Satisfied) => {
+        (ScoreClaimKind::Higher | ScoreClaimKind::NotLower, VerdictOutcome::Satisfied) => {
             format!("{name} scores document 1 higher by {by}.")
         }
-        (ScoreClaimKind::Higher | ScoreClaimKind::NotLower, ClaimOutcome::Violated) => {
+        (ScoreClaimKind::Higher | ScoreClaimKind::NotLower, VerdictOutcome::Violated) => {
             format!("{name} scores document 1 lower by {by}.")
         }
-        (ScoreClaimKind::Different, ClaimOutcome::Satisfied | ClaimOutcome::Violated) => {
+        (ScoreClaimKind::Different, VerdictOutcome::Satisfied | VerdictOutcome::Violated) => {
             format!("The scores of {name} differ by {by}.")
         }
         (
             ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different,
-            ClaimOutcome::Tied,
+            VerdictOutcome::Tied,
         ) => {
             return format!("The scores of {name} are tied.");
         }
-        (ScoreClaimKind::DiminishingGain, ClaimOutcome::Satisfied) => {
+        (ScoreClaimKind::DiminishingGain, VerdictOutcome::Satisfied) => {
             format!("With {name}, the second step gains {by} less than the first.")
         }
-        (ScoreClaimKind::DiminishingGain, ClaimOutcome::Violated) => {
+        (ScoreClaimKind::DiminishingGain, VerdictOutcome::Violated) => {
             format!("With {name}, the second step gains {by} more than the first.")
         }
-        (ScoreClaimKind::DiminishingGain, ClaimOutcome::Tied) => {
+        (ScoreClaimKind::DiminishingGain, VerdictOutcome::Tied) => {
             return format!("{name} gives both steps the same gain.");
         }
     };
@@ -348,7 +348,7 @@ mod tests {
     use shared::study::instance_details::{
         HighlightedText, InstanceDocument, QueryTermInfo, TermScoreContributions,
     };
-    use shared::verdict::Verdict;
+    use shared::verdict::VerdictWithMargin;
 
     fn bm25() -> RankerInfo {
         RankerInfo {
@@ -449,7 +449,7 @@ mod tests {
             "Documents 1 and 2 are a pair from the transfer set fluency. Positive: the ranker prefers document 1."
         );
         let by = |margin: f64, outcome| {
-            let verdict = Some(Verdict { outcome, margin });
+            let verdict = Some(VerdictWithMargin { outcome, margin });
             let ranker = bm25();
             let (scores, truncated) = (vec![Some(18.32), Some(18.30)], vec![false; 2]);
             let typical_margin = None;
@@ -466,10 +466,10 @@ mod tests {
         };
         assert_eq!(
             [
-                by(0.2, ClaimOutcome::Satisfied),
-                by(-0.2, ClaimOutcome::Violated),
-                by(-0.2, ClaimOutcome::Tied),
-                by(0.0, ClaimOutcome::Tied)
+                by(0.2, VerdictOutcome::Satisfied),
+                by(-0.2, VerdictOutcome::Violated),
+                by(-0.2, VerdictOutcome::Tied),
+                by(0.0, VerdictOutcome::Tied)
             ],
             [
                 "BM25 scores document 1 higher by 0.20: effect +1.",
@@ -484,7 +484,7 @@ mod tests {
     fn the_term_that_decided_has_the_sign_of_the_margin() {
         let shown = shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80]);
         let by = |margin: f64, outcome| {
-            let verdict = Some(Verdict { outcome, margin });
+            let verdict = Some(VerdictWithMargin { outcome, margin });
             ranker_verdict_sentence(
                 &shown,
                 &RankerInstanceVerdict {
@@ -497,13 +497,16 @@ mod tests {
             )
         };
         assert_eq!(
-            by(0.02, ClaimOutcome::Satisfied),
+            by(0.02, VerdictOutcome::Satisfied),
             "BM25 scores document 1 higher by 0.020. “valleys” contributes most to the difference: +0.350."
         );
         assert_eq!(
-            by(-0.17, ClaimOutcome::Violated),
+            by(-0.17, VerdictOutcome::Violated),
             "BM25 scores document 1 lower by 0.17. “glaciers” contributes most to the difference: −0.33."
         );
-        assert_eq!(by(0.0, ClaimOutcome::Tied), "The scores of BM25 are tied.");
+        assert_eq!(
+            by(0.0, VerdictOutcome::Tied),
+            "The scores of BM25 are tied."
+        );
     }
 }

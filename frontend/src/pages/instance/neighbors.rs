@@ -4,7 +4,7 @@ use shared::api::ListInstancesRequest;
 use shared::probe::Probe;
 use shared::report::format;
 use shared::study::instance_list::{InstancePage, ListedInstance};
-use shared::verdict::ClaimOutcome;
+use shared::verdict::VerdictOutcome;
 
 use super::super::study::address::{InstanceListView, InstanceView};
 use super::InstancePath;
@@ -16,7 +16,7 @@ pub(super) struct InstanceNeighbors {
     /// Whether the list is the one in the address; otherwise it has all instances, in order.
     pub(super) is_in_list: bool,
     /// The outcome that the list is filtered by.
-    outcome: Option<ClaimOutcome>,
+    outcome: Option<VerdictOutcome>,
     /// The number of the instance whose neighbors these are.
     pub(super) number: u64,
     position: u64,
@@ -84,12 +84,12 @@ impl InstanceNeighbors {
     /// Returns the position of the instance in its list, as in `violation 417 of 963`.
     pub(super) fn position_text(&self, probe: Probe) -> String {
         let what = match (self.outcome, probe.is_axiom()) {
-            (Some(ClaimOutcome::Violated), true) => "violation",
-            (Some(ClaimOutcome::Tied), true) => "tie",
-            (Some(ClaimOutcome::Satisfied), true) => "satisfied instance",
-            (Some(ClaimOutcome::Violated), false) => "negative sample",
-            (Some(ClaimOutcome::Tied), false) => "neutral sample",
-            (Some(ClaimOutcome::Satisfied), false) => "positive sample",
+            (Some(VerdictOutcome::Violated), true) => "violation",
+            (Some(VerdictOutcome::Tied), true) => "tie",
+            (Some(VerdictOutcome::Satisfied), true) => "satisfied instance",
+            (Some(VerdictOutcome::Violated), false) => "negative sample",
+            (Some(VerdictOutcome::Tied), false) => "neutral sample",
+            (Some(VerdictOutcome::Satisfied), false) => "positive sample",
             (None, _) => instance_or_sample_noun(probe),
         };
         format!(
@@ -173,7 +173,7 @@ mod tests {
             "instance 6 of 9"
         );
         let found = InstanceNeighbors {
-            outcome: Some(ClaimOutcome::Violated),
+            outcome: Some(VerdictOutcome::Violated),
             ..found
         };
         assert_eq!(

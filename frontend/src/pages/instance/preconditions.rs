@@ -1,14 +1,14 @@
 //! The preconditions of an instance: the measured value, the bound, and whether it is satisfied.
 
 use leptos::prelude::*;
-use shared::probe::{MeasuredPrecondition, MeasuredQuantity};
+use shared::probe::{MeasuredPrecondition, PreconditionQuantity};
 use shared::report::format;
 use shared::report::precondition::{
-    precondition_bound_label, precondition_label, precondition_value_label,
+    format_precondition_value, precondition_bound_label, precondition_label,
 };
 use shared::study::instance_details::QueryTermInfo;
 
-use crate::widgets::gauge::{PreconditionGauge, describe_missed_bound};
+use crate::widgets::gauge::{PreconditionGauge, describe_distance_from_bound};
 use crate::widgets::highlighted_text::HighlightedQueryTerm;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
@@ -33,7 +33,7 @@ pub(super) fn PreconditionTable(
         ColumnHeading::for_number_column("measured value"),
         ColumnHeading::for_text_column("value against its bound"),
         ColumnHeading::for_text_column("bound"),
-        ColumnHeading::for_screen_readers("satisfied"),
+        ColumnHeading::screen_reader_only("satisfied"),
     ];
     view! { <HeadedTable name=caption class="measured" heads>{rows}</HeadedTable> }
 }
@@ -48,7 +48,7 @@ fn PreconditionTableRow(premise: MeasuredPrecondition, terms: Vec<QueryTermInfo>
         "verdict bad"
     };
     let value = premise.value.map_or(format::MISSING.to_owned(), |it| {
-        precondition_value_label(premise.quantity, it)
+        format_precondition_value(premise.quantity, it)
     });
     view! {
         <tr>
@@ -62,11 +62,10 @@ fn PreconditionTableRow(premise: MeasuredPrecondition, terms: Vec<QueryTermInfo>
 }
 
 /// Returns the index of the query term that a quantity refers to.
-fn term_index(quantity: MeasuredQuantity) -> Option<usize> {
+fn term_index(quantity: PreconditionQuantity) -> Option<usize> {
     match quantity {
-        MeasuredQuantity::TermCountLead { term } | MeasuredQuantity::TermGainChange { term } => {
-            Some(usize::from(term))
-        }
+        PreconditionQuantity::TermCountLead { term }
+        | PreconditionQuantity::TermGainChange { term } => Some(usize::from(term)),
         _ => None,
     }
 }
@@ -77,7 +76,7 @@ fn result_text(premise: &MeasuredPrecondition) -> String {
     if premise.holds() {
         return "satisfied".to_owned();
     }
-    describe_missed_bound(premise).unwrap_or_else(|| "cannot be measured".to_owned())
+    describe_distance_from_bound(premise).unwrap_or_else(|| "cannot be measured".to_owned())
 }
 
 #[cfg(test)]
@@ -89,7 +88,7 @@ mod tests {
     fn a_precondition_that_is_not_satisfied_says_by_how_much() {
         let text = |value| {
             result_text(&MeasuredPrecondition {
-                quantity: MeasuredQuantity::LengthGap { a: 1, b: 2 },
+                quantity: PreconditionQuantity::LengthGap { a: 1, b: 2 },
                 value,
                 relation: BoundRelation::AtMost,
                 bound: Some(10.0),

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::probe::Probe;
-use shared::report::{self, ReportTable, TableColumn, TableColumnKind, TableValue, format};
+use shared::report::{self, ReportTable, TableColumnHeader, TableColumnKind, TableValue, format};
 use shared::study::instance_details::{InstanceDetails, RankerInstanceVerdict};
 
 use super::explanation::score_digits_for_margin;
@@ -10,13 +10,13 @@ use crate::widgets::download;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::section::Section;
 use crate::widgets::term_contributions::{
-    DifferenceBar, bar_direction_labels, format_signed_score,
+    ClaimSupportBar, bar_direction_labels, format_signed_score,
 };
 use crate::widgets::verdict::{VerdictChip, outcome_label_for_probe};
 
 /// Renders the section with the scores.
 #[component]
-pub(super) fn RankerScores(
+pub(super) fn InstanceScoresByRanker(
     /// The name of the study, used in file names.
     study: String,
     /// The instance.
@@ -98,7 +98,7 @@ fn RankerScoreRow(probe: Probe, said: RankerInstanceVerdict) -> impl IntoView {
                 <span class="label">{said.ranker.detail.clone()}</span>
             </td>
             {scores}
-            <td><DifferenceBar share=margin_share(&said)/></td>
+            <td><ClaimSupportBar share=margin_share(&said)/></td>
             <td class="num">{shown}</td>
             <td><VerdictChip probe outcome=said.verdict.map(|it| it.outcome)/></td>
         </tr>
@@ -133,19 +133,33 @@ fn truncation_note(shown: &InstanceDetails) -> String {
 
 fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
     let n = shown.docs.len();
-    let mut columns = vec![TableColumn::new("ranker", TableColumnKind::Text)];
-    columns.extend(
-        (1..=n).map(|it| TableColumn::new(format!("document {it}"), TableColumnKind::Number)),
-    );
-    columns.extend(
-        (1..=n)
-            .map(|it| TableColumn::new(format!("document {it} truncated"), TableColumnKind::Text)),
-    );
-    columns.push(TableColumn::new("margin", TableColumnKind::Number));
+    let mut columns = vec![TableColumnHeader::with_name_and_kind(
+        "ranker",
+        TableColumnKind::Text,
+    )];
+    columns.extend((1..=n).map(|it| {
+        TableColumnHeader::with_name_and_kind(format!("document {it}"), TableColumnKind::Number)
+    }));
+    columns.extend((1..=n).map(|it| {
+        TableColumnHeader::with_name_and_kind(
+            format!("document {it} truncated"),
+            TableColumnKind::Text,
+        )
+    }));
+    columns.push(TableColumnHeader::with_name_and_kind(
+        "margin",
+        TableColumnKind::Number,
+    ));
     let is_axiom = shown.probe.is_axiom();
     let last = if is_axiom { "verdict" } else { "effect" };
-    columns.push(TableColumn::new(last, TableColumnKind::Text));
-    columns.push(TableColumn::new("median margin", TableColumnKind::Number));
+    columns.push(TableColumnHeader::with_name_and_kind(
+        last,
+        TableColumnKind::Text,
+    ));
+    columns.push(TableColumnHeader::with_name_and_kind(
+        "median margin",
+        TableColumnKind::Number,
+    ));
     let rows = shown.verdicts.iter().map(|it| {
         let digits = score_digits_for_margin(it);
         let score = |value: Option<f64>| {

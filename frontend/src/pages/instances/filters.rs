@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::report::format;
 use shared::study::instance_list::InstanceSort;
-use shared::study::overview::{RankerAxiomCell, StudyOverview};
-use shared::verdict::ClaimOutcome;
+use shared::study::overview::{RankerAxiomResult, StudyOverview};
+use shared::verdict::VerdictOutcome;
 
 use super::super::study::address::{InstanceListView, parse_sort, sort_parameter};
 use crate::debounce::DebounceTimer;
@@ -31,13 +31,13 @@ pub(super) fn InstanceListFilters(
 ) -> impl IntoView {
     let cell = move || {
         let overview = overview.get()?;
-        spot.get()?.overview_cell(&overview).cloned()
+        spot.get()?.cell_in_overview(&overview).cloned()
     };
     let outcomes = [
         None,
-        Some(ClaimOutcome::Violated),
-        Some(ClaimOutcome::Tied),
-        Some(ClaimOutcome::Satisfied),
+        Some(VerdictOutcome::Violated),
+        Some(VerdictOutcome::Tied),
+        Some(VerdictOutcome::Satisfied),
     ];
     let outcomes = outcomes.map(|outcome| {
         let turn = move || update_view(view, go, |it| it.outcome = outcome);
@@ -173,8 +173,8 @@ fn parse_bound(text: &str) -> Result<Option<f64>, ()> {
 /// Returns the option for an outcome with its count, as in `963 violated`.
 fn outcome_count_text(
     probe: Probe,
-    cell: Option<&RankerAxiomCell>,
-    outcome: Option<ClaimOutcome>,
+    cell: Option<&RankerAxiomResult>,
+    outcome: Option<VerdictOutcome>,
 ) -> String {
     let word = match outcome {
         Some(outcome) => outcome_label_for_probe(probe, Some(outcome)),
@@ -185,9 +185,9 @@ fn outcome_count_text(
     };
     let n = match outcome {
         None => tally.n_with_verdict() + tally.unscored,
-        Some(ClaimOutcome::Satisfied) => tally.satisfied,
-        Some(ClaimOutcome::Tied) => tally.tied,
-        Some(ClaimOutcome::Violated) => tally.violated,
+        Some(VerdictOutcome::Satisfied) => tally.satisfied,
+        Some(VerdictOutcome::Tied) => tally.tied,
+        Some(VerdictOutcome::Violated) => tally.violated,
     };
     format!("{} {word}", format::format_count(n))
 }

@@ -60,7 +60,7 @@ pub(super) struct InstanceRows {
 
 impl InstanceRows {
     /// Creates the rows of a query, and fetches the first page whenever the query changes.
-    pub(super) fn fetch_on_change(asked: Memo<InstanceListKey>) -> InstanceRows {
+    pub(super) fn new_with_automatic_refetch(asked: Memo<InstanceListKey>) -> InstanceRows {
         let rows = InstanceRows {
             asked,
             pages: RwSignal::new(BTreeMap::new()),
@@ -88,7 +88,7 @@ impl InstanceRows {
     }
 
     /// Fetches the missing pages of the rows that have come into view.
-    pub(super) fn ensure_loaded(self, (first, last): (u64, u64)) {
+    pub(super) fn fetch_missing_pages(self, (first, last): (u64, u64)) {
         if last == 0 {
             return;
         }

@@ -10,7 +10,7 @@ use crate::api::{self, RequestError};
 use crate::location;
 use crate::pages::review::identity::open_outbox_for_session;
 use crate::routes::PageRoute;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::form::TextField;
 
 /// The state of a form.
@@ -37,13 +37,13 @@ pub(super) fn SubmitErrorMessage(
         FormSubmitState::Invalid(reason) => {
             view! { <p class="verdict bad" role="alert">{reason}</p> }.into_any()
         }
-        FormSubmitState::Failed(error) => view! { <ErrorMessage error/> }.into_any(),
+        FormSubmitState::Failed(error) => view! { <LoadErrorMessage error/> }.into_any(),
     }
 }
 
 /// Renders the form for a name and an optional password.
 #[component]
-pub(super) fn JoinForm(
+pub(super) fn AccountSetupForm(
     /// The token of the invitation; none for the operator.
     token: Option<String>,
     /// The name of the person, if the invitation is for an existing one.

@@ -1,6 +1,6 @@
 //! The address of the Late interaction page, so that a view can be cited and shared.
 
-use crate::pages::page_state::StudyPageState;
+use crate::pages::page_state::AddressEncodedPageState;
 use crate::pages::study::address::{ParameterLookup, query_string};
 use crate::routes::PageRoute;
 
@@ -18,7 +18,7 @@ pub(crate) struct LateInteractionView {
 }
 
 /// The state that the parts of the page share.
-pub(super) type LateInteractionPageState = StudyPageState<LateInteractionView>;
+pub(super) type LateInteractionPageState = AddressEncodedPageState<LateInteractionView>;
 
 impl LateInteractionPageState {
     /// Returns the address of the documents of a query.

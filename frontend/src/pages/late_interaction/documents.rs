@@ -1,13 +1,13 @@
 //! A query, the documents that the ranker puts first for it, and the token matches in one of them.
 
 use leptos::prelude::*;
-use shared::api::GetTopDocumentsRequest;
-use shared::late_interaction::LateInteractionAnalysis;
+use shared::api::GetLateInteractionTopDocumentsRequest;
+use shared::late_interaction::LateInteractionRankerAnalysis;
 use shared::report::format;
 use shared::study::top_documents::{TopDocument, TopDocuments};
 
 use super::address::LateInteractionPageState;
-use super::instance_links::InstanceListLinks;
+use super::instance_links::LinksToInstanceLists;
 use crate::api;
 use crate::number_format::format_count_with_noun;
 use crate::widgets::resource_view::RequestReplyView;
@@ -26,18 +26,20 @@ const PREVIEW_CHARS: usize = 160;
 pub(super) fn QueryDocuments(
     /// The name of the ranker in addresses.
     slug: String,
-    found: StoredValue<LateInteractionAnalysis>,
+    found: StoredValue<LateInteractionRankerAnalysis>,
     /// Links to the instances.
-    lists: Memo<InstanceListLinks>,
+    lists: Memo<LinksToInstanceLists>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let query = Memo::new(move |_| scene.view.get().query);
     let firsts = LocalResource::new(move || {
-        let asked = query.get().map(|query| GetTopDocumentsRequest {
-            study: scene.study.get_value(),
-            ranker: slug.clone(),
-            query,
-        });
+        let asked = query
+            .get()
+            .map(|query| GetLateInteractionTopDocumentsRequest {
+                study: scene.study.get_value(),
+                ranker: slug.clone(),
+                query,
+            });
         async move {
             match asked {
                 Some(asked) => api::send_and_parse(&asked).await.map(Some),
@@ -75,7 +77,7 @@ pub(super) fn scroll_to_documents() {
 /// the first ones.
 #[component]
 fn QuerySearch(
-    found: StoredValue<LateInteractionAnalysis>,
+    found: StoredValue<LateInteractionRankerAnalysis>,
     query: Memo<Option<usize>>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
@@ -127,8 +129,8 @@ fn QuerySearch(
 #[component]
 fn TopDocumentList(
     firsts: TopDocuments,
-    found: StoredValue<LateInteractionAnalysis>,
-    lists: Memo<InstanceListLinks>,
+    found: StoredValue<LateInteractionRankerAnalysis>,
+    lists: Memo<LinksToInstanceLists>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let TopDocuments {
@@ -240,7 +242,7 @@ fn preview_text(text: &str) -> String {
 fn DocumentMatches(
     first: TopDocument,
     query: String,
-    found: StoredValue<LateInteractionAnalysis>,
+    found: StoredValue<LateInteractionRankerAnalysis>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let text = first.text?;

@@ -8,7 +8,7 @@ use crate::pages::study::address::InstanceListView;
 
 /// Links to the instance lists of a study for one of its rankers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct InstanceListLinks {
+pub(super) struct LinksToInstanceLists {
     pub(super) study: String,
     /// The slug of the ranker.
     pub(super) ranker: String,
@@ -16,15 +16,18 @@ pub(super) struct InstanceListLinks {
     pub(super) probes: Vec<Probe>,
 }
 
-impl InstanceListLinks {
+impl LinksToInstanceLists {
     /// Creates the links for this ranker, or for the first of the study if it is not in the study.
-    pub(super) fn for_ranker(overview: &StudyOverview, ranker: &RankerInfo) -> InstanceListLinks {
+    pub(super) fn for_ranker(
+        overview: &StudyOverview,
+        ranker: &RankerInfo,
+    ) -> LinksToInstanceLists {
         let mut rows = overview.rows.iter();
         let of_ranker = rows.find(|it| it.ranker.fingerprint == ranker.fingerprint);
         let row = of_ranker.or(overview.rows.first());
         let some = overview.columns.iter();
         let some = some.filter(|it| it.n_instances > 0 && !overview.rows.is_empty());
-        InstanceListLinks {
+        LinksToInstanceLists {
             study: overview.name.clone(),
             ranker: row.map_or(String::new(), |it| it.slug.clone()),
             probes: some.map(|it| it.probe).collect(),

@@ -1,18 +1,18 @@
 //! Scatter plots of terms and tokens: idf against importance, exact matches, and spectra.
 
 use leptos::prelude::*;
-use shared::late_interaction::{LateInteractionAnalysis, QueryWordStatistics};
+use shared::late_interaction::{LateInteractionRankerAnalysis, QueryWordStatistics};
 use shared::plot::{self, LabeledScatterPlot};
 use shared::report::ReportTable;
 
 use super::address::LateInteractionPageState;
-use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
+use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::section::Section;
 
 /// Renders all plots; the selected term is marked in each.
 #[component]
 pub(super) fn LateInteractionPlots(
-    found: StoredValue<LateInteractionAnalysis>,
+    found: StoredValue<LateInteractionRankerAnalysis>,
     /// The statistics of each token.
     pieces: ReportTable,
     /// The selected term; in the plots of tokens, its tokens are marked.
@@ -50,7 +50,7 @@ pub(super) fn LateInteractionPlots(
             Some(points.points_to_table(id)),
         );
         view! {
-            <FigureSection
+            <ExportableFigureSection
                 of="late-interaction-" id name said table
                 drawing=Some(selectable_plot(points, named, pick))
             />
@@ -74,7 +74,7 @@ pub(super) fn LateInteractionPlots(
             <div class="plots">
                 {part("importance", "Importance", importance, of_word, pick)}
                 {part("exact", "Exact matches", delta_es, of_word, pick)}
-                <FigureSection
+                <ExportableFigureSection
                     of="late-interaction-"
                     id="spectra"
                     name="Spectra"
@@ -93,7 +93,7 @@ fn selectable_plot(
     points: LabeledScatterPlot,
     named: Signal<Vec<String>>,
     pick: Callback<String>,
-) -> InteractiveFigure {
+) -> FigureWithSelection {
     let points = StoredValue::new(points);
     let figure = Memo::new(move |_| {
         let named = named.get();
@@ -106,5 +106,5 @@ fn selectable_plot(
             pick.run(name);
         }
     });
-    InteractiveFigure::with_selectable_positions(figure.into(), pick)
+    FigureWithSelection::with_selectable_positions(figure.into(), pick)
 }

@@ -1,12 +1,12 @@
 //! The statistics of the selected query term, and the queries that contain it.
 
 use leptos::prelude::*;
-use shared::late_interaction::{LateInteractionAnalysis, QueryWordStatistics};
+use shared::late_interaction::{LateInteractionRankerAnalysis, QueryWordStatistics};
 use shared::report::format;
 
 use super::address::LateInteractionPageState;
 use super::documents::scroll_to_documents;
-use super::instance_links::InstanceListLinks;
+use super::instance_links::LinksToInstanceLists;
 use crate::number_format::format_count_with_noun;
 use crate::widgets::section::Section;
 
@@ -16,18 +16,18 @@ const INITIAL_ROWS: usize = 25;
 /// Renders the statistics of the selected query term: its idf, importance, exact and soft matches,
 /// and the queries that contain it.
 #[component]
-pub(super) fn TermDetails(
+pub(super) fn SelectedQueryTermDetails(
     word: QueryWordStatistics,
-    found: StoredValue<LateInteractionAnalysis>,
+    found: StoredValue<LateInteractionRankerAnalysis>,
     /// Links to the instances.
-    lists: Memo<InstanceListLinks>,
+    lists: Memo<LinksToInstanceLists>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let of = |value: Option<f64>| {
         value.map_or(format::MISSING.to_owned(), |it| format::format_score(it, 3))
     };
     let soft = word.soft_matches.iter().map(|it| {
-        let share = format::format_fraction(it.share);
+        let share = format::format_two_digit_fraction(it.share);
         view! { <li><code>{it.token.clone()}</code> " " {share}</li> }
     });
     let soft = soft.collect_view();
@@ -70,11 +70,11 @@ pub(super) fn TermDetails(
                 </div>
                 <div><dt>"ΔES"</dt><dd>{of(word.delta_es)}</dd></div>
                 <div>
-                    <dt>"exact match"</dt><dd>{format::format_fraction(word.exact_share)}</dd>
+                    <dt>"exact match"</dt><dd>{format::format_two_digit_fraction(word.exact_share)}</dd>
                 </div>
                 <div>
                     <dt>"match with another query term"</dt>
-                    <dd>{format::format_fraction(word.other_query_token_share)}</dd>
+                    <dd>{format::format_two_digit_fraction(word.other_query_token_share)}</dd>
                 </div>
             </dl>
             <p class="note">"Its most frequent matches with other tokens:"</p>
@@ -91,13 +91,13 @@ pub(super) fn TermDetails(
 fn QueryLinks(
     at: usize,
     query: String,
-    lists: Memo<InstanceListLinks>,
+    lists: Memo<LinksToInstanceLists>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let text = query.clone();
     let instances = move || {
         let first =
-            |it: &InstanceListLinks| Some(it.query_instances_href(*it.probes.first()?, &text));
+            |it: &LinksToInstanceLists| Some(it.query_instances_href(*it.probes.first()?, &text));
         match lists.with(first) {
             Some(href) => view! { <a href=href>{text.clone()}</a> }.into_any(),
             None => text.clone().into_any(),

@@ -1,7 +1,7 @@
 //! The table of all query terms with their statistics; a row selects its term.
 
 use leptos::prelude::*;
-use shared::late_interaction::{LateInteractionAnalysis, QueryWordStatistics};
+use shared::late_interaction::{LateInteractionRankerAnalysis, QueryWordStatistics};
 use shared::report::{self, ReportTable, format};
 
 use super::address::LateInteractionPageState;
@@ -16,7 +16,7 @@ const INITIAL_ROWS: usize = 100;
 /// Renders the table with its search field.
 #[component]
 pub(super) fn TermImportanceTable(
-    found: StoredValue<LateInteractionAnalysis>,
+    found: StoredValue<LateInteractionRankerAnalysis>,
     /// All statistics of each term, for export.
     table: ReportTable,
     chosen: Memo<Option<QueryWordStatistics>>,
@@ -118,8 +118,8 @@ fn Row(
         of(row.idf),
         of(row.importance),
         of(row.delta_es),
-        format::format_fraction(row.exact_share),
-        format::format_fraction(row.other_query_token_share),
+        format::format_two_digit_fraction(row.exact_share),
+        format::format_two_digit_fraction(row.other_query_token_share),
     ];
     let numbers = numbers.map(|it| view! { <td class="num">{it}</td> });
     view! {

@@ -1,13 +1,13 @@
 //! The health check: whether every model still gives the same score to the same pair.
 
 use leptos::prelude::*;
-use shared::api::models::{GetHealthRequest, HealthCheckScore};
+use shared::api::models::{GetModelHealthRequest, HealthCheckScore};
 use shared::report::format;
 
 use super::model_list::ServerModelsState;
 use crate::api::{self, RequestError};
 use crate::debounce::DebounceTimer;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::section::Section;
 
 /// The delay between two requests. The server repeats a result for 5 s, even if a model has been
@@ -30,7 +30,7 @@ pub(super) fn HealthCheckSection(shelf: ServerModelsState) -> impl IntoView {
     let body = move || match check.found.get() {
         Some(Err(error)) => {
             let retry = Callback::new(move |()| check.poll());
-            view! { <ErrorMessage error retry/> }.into_any()
+            view! { <LoadErrorMessage error retry/> }.into_any()
         }
         found => {
             let found = found.and_then(Result::ok);
@@ -61,7 +61,7 @@ impl HealthCheck {
     /// Polls the server until every loaded model has been checked.
     fn poll(self) {
         leptos::task::spawn_local(async move {
-            let found = api::send_and_parse(&GetHealthRequest {})
+            let found = api::send_and_parse(&GetModelHealthRequest {})
                 .await
                 .map(|it| it.scores);
             // The user may be on another page by now.

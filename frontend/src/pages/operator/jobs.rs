@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 use shared::api::{
-    CancelJobRequest, GetJobRequest, Job, JobState, ListJobsRequest, ResumeJobRequest,
+    CancelScoringJobRequest, GetScoringJobRequest, JobState, ListScoringJobsRequest,
+    ResumeScoringJobRequest, ScoringJob,
 };
 
 use super::model_list::POLL_MS;
@@ -81,7 +82,7 @@ pub(super) fn JobListSection() -> impl IntoView {
 /// The state of the job list.
 #[derive(Clone, Copy)]
 struct JobListState {
-    jobs: RwSignal<Option<Vec<Job>>>,
+    jobs: RwSignal<Option<Vec<ScoringJob>>>,
     error: RwSignal<Option<RequestError>>,
     later: DebounceTimer,
 }
@@ -98,7 +99,7 @@ impl JobListState {
     /// Polls the server until every job has ended.
     fn poll(self) {
         leptos::task::spawn_local(async move {
-            let found = api::send_and_parse(&ListJobsRequest {}).await;
+            let found = api::send_and_parse(&ListScoringJobsRequest {}).await;
             // The user may be on another page by now.
             if self.jobs.try_with_untracked(Option::is_none).is_none() {
                 return;
@@ -124,7 +125,7 @@ impl JobListState {
         }
     }
 
-    fn replace(self, job: Job) {
+    fn replace(self, job: ScoringJob) {
         self.jobs.update(|jobs| {
             let mut jobs = jobs.iter_mut().flatten();
             if let Some(it) = jobs.find(|it| it.id == job.id) {
@@ -154,12 +155,12 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
         let reply = async move {
             match state {
                 JobState::Queued | JobState::Running => {
-                    api::send_and_parse(&CancelJobRequest { job }).await
+                    api::send_and_parse(&CancelScoringJobRequest { job }).await
                 }
                 JobState::Canceled | JobState::Failed => {
-                    api::send_and_parse(&ResumeJobRequest { job }).await
+                    api::send_and_parse(&ResumeScoringJobRequest { job }).await
                 }
-                JobState::Done => api::send_and_parse(&GetJobRequest { job }).await,
+                JobState::Done => api::send_and_parse(&GetScoringJobRequest { job }).await,
             }
         };
         action.wait_for_reply_unless_busy(reply, move |job| board.replace(job));
@@ -170,8 +171,9 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
         .map(|it| it.title.clone())
         .unwrap_or_default();
     let made = first.map(|it| creation_text(&it));
-    let done =
-        Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::job_progress)));
+    let done = Signal::derive(move || {
+        job.with(|it| it.as_ref().map_or(0.0, job_status::job_progress_fraction))
+    });
     let words = move || job.with(|it| it.as_ref().map(job_status::describe_job_status));
     let rests = move || state.get().is_some_and(JobState::is_finished);
     let verb = move || state_chip(state.get()?).2;
@@ -223,10 +225,10 @@ fn state_chip(state: JobState) -> (&'static str, &'static str, Option<&'static s
 }
 
 /// Renders when the job was created, and the model that scores it.
-fn creation_text(job: &Job) -> impl IntoView + use<> {
+fn creation_text(job: &ScoringJob) -> impl IntoView + use<> {
     let day = job.created_at.get(..10).unwrap_or(&job.created_at);
     let time = job.created_at.get(11..16).unwrap_or_default();
-    let when = format!("{}, {time} UTC", number_format::format_date(day));
+    let when = format!("{}, {time} UTC", number_format::spell_out_iso_date(day));
     view! {
         <span><time datetime=job.created_at.clone()>{when}</time></span>
         <span><code>{job.ranker.spec.clone()}</code></span>

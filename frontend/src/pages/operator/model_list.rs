@@ -1,7 +1,7 @@
 //! The models of a server as the operator sees them.
 
 use leptos::prelude::*;
-use shared::api::models::{ListModelsRequest, ModelState, ModelStatus};
+use shared::api::models::{ListModelsRequest, ModelLoadState, ModelStatus};
 
 use crate::api::{self, RequestError, operator_token};
 use crate::debounce::DebounceTimer;
@@ -30,22 +30,22 @@ pub(super) enum OperatorPageState {
 }
 
 /// The reply of the server: the models, or that access is denied.
-pub(super) enum ServerModelsReply {
+pub(super) enum ModelsOrAccessDenied {
     NoServer,
     Denied,
     Models(Vec<ModelStatus>),
 }
 
-pub(super) async fn fetch_server_models() -> Result<ServerModelsReply, RequestError> {
+pub(super) async fn fetch_server_models() -> Result<ModelsOrAccessDenied, RequestError> {
     match api::fetch_server_info().await? {
-        None => Ok(ServerModelsReply::NoServer),
-        Some(server) if !server.can_create_jobs => Ok(ServerModelsReply::Denied),
+        None => Ok(ModelsOrAccessDenied::NoServer),
+        Some(server) if !server.can_create_jobs => Ok(ModelsOrAccessDenied::Denied),
         Some(_) => match api::send_and_parse(&ListModelsRequest {}).await {
             // The token may have changed since the first request.
             Err(error) if error.is_server_error_of_type(api::NO_TOKEN) => {
-                Ok(ServerModelsReply::Denied)
+                Ok(ModelsOrAccessDenied::Denied)
             }
-            found => found.map(ServerModelsReply::Models),
+            found => found.map(ModelsOrAccessDenied::Models),
         },
     }
 }
@@ -69,14 +69,14 @@ impl ServerModelsState {
                 return;
             };
             self.state.set(match found {
-                Ok(ServerModelsReply::NoServer) => OperatorPageState::NoServer,
-                Ok(ServerModelsReply::Denied) => {
+                Ok(ModelsOrAccessDenied::NoServer) => OperatorPageState::NoServer,
+                Ok(ModelsOrAccessDenied::Denied) => {
                     self.is_token_rejected
                         .set(operator_token::stored_operator_token().is_some());
                     OperatorPageState::Visitor
                 }
-                Ok(ServerModelsReply::Models(found)) => {
-                    let waits = found.iter().any(|it| it.state == ModelState::Unloaded);
+                Ok(ModelsOrAccessDenied::Models(found)) => {
+                    let waits = found.iter().any(|it| it.state == ModelLoadState::Unloaded);
                     self.models.set(found);
                     if waits {
                         self.debounce.schedule(move || self.poll_until_loaded());
@@ -113,7 +113,7 @@ impl ServerModelsState {
     /// Returns a signal with the specifications of the loaded models.
     pub(super) fn loaded_model_specs_signal(self) -> Memo<Vec<String>> {
         Memo::new(move |_| {
-            let loaded = |it: &&ModelStatus| matches!(it.state, ModelState::Loaded(_));
+            let loaded = |it: &&ModelStatus| matches!(it.state, ModelLoadState::Loaded(_));
             let models = self.models.read();
             models
                 .iter()

@@ -2,7 +2,9 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::models::{LoadModelRequest, LoadedModel, ModelSource, ModelState, ModelStatus};
+use shared::api::models::{
+    LoadModelRequest, LoadedModelInfo, ModelLoadState, ModelSource, ModelStatus,
+};
 
 use super::model_list::ServerModelsState;
 use crate::api::mutation::MutatingRequestState;
@@ -72,7 +74,7 @@ fn ModelRow(shelf: ServerModelsState, spec: String) -> impl IntoView {
             action.send_unless_busy(asked, move |held| {
                 // The button disappears, so the focus moves to the row.
                 if let Some(row) = row.get_untracked()
-                    && matches!(held.state, ModelState::Loaded(_))
+                    && matches!(held.state, ModelLoadState::Loaded(_))
                 {
                     let _ = row.focus();
                 }
@@ -82,9 +84,9 @@ fn ModelRow(shelf: ServerModelsState, spec: String) -> impl IntoView {
     };
     let verb = move || {
         let unless = held.with(|it| match it.as_ref()?.state {
-            ModelState::Unloaded => Some("Load now"),
-            ModelState::Failed { .. } => Some("Try again"),
-            ModelState::Loaded(_) => None,
+            ModelLoadState::Unloaded => Some("Load now"),
+            ModelLoadState::Failed { .. } => Some("Try again"),
+            ModelLoadState::Loaded(_) => None,
         });
         if action.is_busy.get() {
             Some("Loading")
@@ -106,8 +108,8 @@ fn ModelRow(shelf: ServerModelsState, spec: String) -> impl IntoView {
         let found = action.error.get().map(|it| it.to_string());
         let told = held.with(|it| match it.as_ref() {
             Some(ModelStatus { spec, state, .. }) => match state {
-                ModelState::Failed { reason } => Some(format!("{spec}: {reason}")),
-                ModelState::Loaded(_) | ModelState::Unloaded => None,
+                ModelLoadState::Failed { reason } => Some(format!("{spec}: {reason}")),
+                ModelLoadState::Loaded(_) | ModelLoadState::Unloaded => None,
             },
             None => None,
         });
@@ -137,11 +139,11 @@ fn ModelRow(shelf: ServerModelsState, spec: String) -> impl IntoView {
 }
 
 /// Returns the CSS class and label of a state.
-fn state_chip(state: &ModelState) -> (&'static str, &'static str) {
+fn state_chip(state: &ModelLoadState) -> (&'static str, &'static str) {
     match state {
-        ModelState::Unloaded => ("wait", "not loaded"),
-        ModelState::Loaded(_) => ("ok quiet", "loaded"),
-        ModelState::Failed { .. } => ("bad", "failed"),
+        ModelLoadState::Unloaded => ("wait", "not loaded"),
+        ModelLoadState::Loaded(_) => ("ok quiet", "loaded"),
+        ModelLoadState::Failed { .. } => ("bad", "failed"),
     }
 }
 
@@ -153,14 +155,14 @@ fn ModelDetails(held: ModelStatus) -> impl IntoView {
         ModelSource::Hub { name } => format!("Hugging Face Hub, {name}"),
     };
     match held.state {
-        ModelState::Unloaded | ModelState::Failed { .. } => view! {
+        ModelLoadState::Unloaded | ModelLoadState::Failed { .. } => view! {
             <div class="told">
                 <h3><code>{held.spec}</code></h3>
                 <p class="facts"><span>{from}</span></p>
             </div>
         }
         .into_any(),
-        ModelState::Loaded(loaded) => {
+        ModelLoadState::Loaded(loaded) => {
             view! { <LoadedModelDetails spec=held.spec from loaded=*loaded/> }.into_any()
         }
     }
@@ -172,9 +174,9 @@ fn LoadedModelDetails(
     spec: String,
     /// The source of the model, in words.
     from: String,
-    loaded: LoadedModel,
+    loaded: LoadedModelInfo,
 ) -> impl IntoView {
-    let LoadedModel {
+    let LoadedModelInfo {
         ranker: about,
         weights_sha256,
         weights_bytes,

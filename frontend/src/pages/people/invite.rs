@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::annotation::PersonId;
 use shared::api::people::{
     AccessRole, CreateInvitationRequest, CreateInvitationResponse, MAX_INVITATION_HOURS,
-    PersonAccount,
+    PersonAccountSummary,
 };
 
 use super::state::{InvitationLink, PeoplePageState};
@@ -13,7 +13,7 @@ use crate::api::mutation::MutatingRequestState;
 use crate::routes::PageRoute;
 use crate::widgets::clipboard;
 use crate::widgets::error_message::OptionalErrorMessage;
-use crate::widgets::form::{InputFieldError, SelectField, TextField};
+use crate::widgets::form::{ReactiveFieldError, SelectField, TextField};
 use crate::widgets::section::Section;
 
 /// The default validity of an invitation, one week in hours.
@@ -94,7 +94,7 @@ pub(super) fn InviteForm(board: PeoplePageState) -> impl IntoView {
                     label="Valid for (hours)"
                     text=hours
                     inputmode="numeric"
-                    mistake=InputFieldError { id: "wrong-hours".to_owned(), reason: wrong }
+                    mistake=ReactiveFieldError { id: "wrong-hours".to_owned(), reason: wrong }
                 />
                 <TextField label="Note (curators only)" text=note placeholder="who the \
                      invitation is for"/>
@@ -123,7 +123,7 @@ fn parse_hours(text: &str) -> Result<u32, String> {
 }
 
 /// Creates an invitation with which an existing person can sign in again.
-pub(super) fn reinvite_person(board: PeoplePageState, whom: &PersonAccount) {
+pub(super) fn reinvite_person(board: PeoplePageState, whom: &PersonAccountSummary) {
     let asked = CreateInvitationRequest {
         role: whom.role,
         valid_hours: DEFAULT_VALIDITY_H,

@@ -2,22 +2,23 @@
 
 use leptos::prelude::*;
 use shared::api::people::{
-    AccessRole, ListPeopleRequest, PeopleResponse, PersonAccount, Revoke, SessionResponse,
+    AccessRole, ListPeopleRequest, PeopleAndInvitationsResponse, PersonAccountSummary,
+    RevokePersonOrInvitationRequest, SessionResponse,
 };
 
-use crate::api::mutation::wait_for_result_unless_busy;
+use crate::api::mutation::spawn_unless_busy;
 use crate::api::{self, RequestError};
 
 /// The list of people and invitations, and the actions on them.
 #[derive(Clone, Copy)]
 pub(super) struct PeoplePageState {
     pub(super) identity: StoredValue<SessionResponse>,
-    pub(super) people: RwSignal<Option<PeopleResponse>>,
+    pub(super) people: RwSignal<Option<PeopleAndInvitationsResponse>>,
     pub(super) error: RwSignal<Option<RequestError>>,
     /// The link that was created last; it is stored nowhere else.
     pub(super) new_link: RwSignal<Option<InvitationLink>>,
     /// The action that waits for confirmation.
-    pub(super) confirming: RwSignal<Option<Revoke>>,
+    pub(super) confirming: RwSignal<Option<RevokePersonOrInvitationRequest>>,
     /// The notice of the last action, for screen readers.
     pub(super) notice: RwSignal<Option<ActionSuccessNotice>>,
     pub(super) is_busy: RwSignal<bool>,
@@ -28,7 +29,7 @@ pub(super) struct PeoplePageState {
 pub(super) struct ActionSuccessNotice {
     pub(super) text: String,
     /// The person who can be invited again, if any.
-    pub(super) invitable_person: Option<PersonAccount>,
+    pub(super) invitable_person: Option<PersonAccountSummary>,
 }
 
 impl PeoplePageState {
@@ -51,7 +52,10 @@ impl PeoplePageState {
         });
     }
 
-    pub(super) fn apply_people_reply(self, found: Result<PeopleResponse, RequestError>) {
+    pub(super) fn apply_people_reply(
+        self,
+        found: Result<PeopleAndInvitationsResponse, RequestError>,
+    ) {
         match found {
             Ok(found) => {
                 self.error.try_set(None);
@@ -64,10 +68,10 @@ impl PeoplePageState {
     }
 
     /// Removes a person or withdraws an invitation.
-    pub(super) fn remove_person_or_invitation(self, what: Revoke) {
+    pub(super) fn remove_person_or_invitation(self, what: RevokePersonOrInvitationRequest) {
         let told = self.revocation_notice(what);
         let found = async move { api::send_and_parse(&what).await };
-        wait_for_result_unless_busy(self.is_busy, found, move |found| {
+        spawn_unless_busy(self.is_busy, found, move |found| {
             if found.is_ok() {
                 self.notice.set(Some(told));
             }
@@ -76,9 +80,12 @@ impl PeoplePageState {
         });
     }
 
-    pub(super) fn revocation_notice(self, what: Revoke) -> ActionSuccessNotice {
+    pub(super) fn revocation_notice(
+        self,
+        what: RevokePersonOrInvitationRequest,
+    ) -> ActionSuccessNotice {
         match what {
-            Revoke::Person { id: no } => {
+            RevokePersonOrInvitationRequest::Person { id: no } => {
                 let everybody = self.people.get_untracked().unwrap_or_default();
                 let mut people = everybody.people.into_iter();
                 let back = people.find(|it| it.person.id == no);
@@ -92,7 +99,7 @@ impl PeoplePageState {
                     invitable_person: back,
                 }
             }
-            Revoke::Invitation { .. } => ActionSuccessNotice {
+            RevokePersonOrInvitationRequest::Invitation { .. } => ActionSuccessNotice {
                 text: "The invitation was withdrawn; its link no longer works.".to_owned(),
                 invitable_person: None,
             },

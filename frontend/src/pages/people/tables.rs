@@ -3,7 +3,9 @@
 use leptos::html;
 use leptos::prelude::*;
 use shared::annotation::tables::format_epoch_day;
-use shared::api::people::{PendingInvitation, PersonAccount, Revoke};
+use shared::api::people::{
+    PendingInvitation, PersonAccountSummary, RevokePersonOrInvitationRequest,
+};
 use shared::report::format;
 
 use super::invite;
@@ -14,8 +16,8 @@ use crate::widgets::section::Section;
 const MS_PER_DAY: u64 = 86_400_000;
 
 /// Formats a day in UTC, as in `20 November 2026`.
-pub(crate) fn format_utc_day(ms: u64) -> String {
-    format::format_date(&format_epoch_day(ms / MS_PER_DAY))
+pub(crate) fn format_long_utc_date(ms: u64) -> String {
+    format::spell_out_iso_date(&format_epoch_day(ms / MS_PER_DAY))
 }
 
 /// Formats a time in UTC to the minute.
@@ -23,7 +25,7 @@ pub(crate) fn format_utc_minute(ms: u64) -> String {
     let minutes = ms % MS_PER_DAY / 60_000;
     format!(
         "{}, {:02}:{:02} UTC",
-        format_utc_day(ms),
+        format_long_utc_date(ms),
         minutes / 60,
         minutes % 60
     )
@@ -62,7 +64,7 @@ fn InvitationRow(
     invited: PendingInvitation,
     whom: Option<String>,
 ) -> impl IntoView {
-    let what = Revoke::Invitation { no: invited.id };
+    let what = RevokePersonOrInvitationRequest::Invitation { no: invited.id };
     let name = match &whom {
         Some(name) => format!("{name} (invited again)"),
         None => format!("New {}", invited.role.name()),
@@ -108,7 +110,7 @@ pub(super) fn PeopleTable(board: PeoplePageState) -> impl IntoView {
 }
 
 #[component]
-fn PersonRow(board: PeoplePageState, somebody: PersonAccount) -> impl IntoView {
+fn PersonRow(board: PeoplePageState, somebody: PersonAccountSummary) -> impl IntoView {
     let id = somebody.person.id;
     let own = board
         .identity
@@ -129,7 +131,7 @@ fn PersonRow(board: PeoplePageState, somebody: PersonAccount) -> impl IntoView {
             .into_any()
         }
         (_, true, false) => {
-            let what = Revoke::Person { id };
+            let what = RevokePersonOrInvitationRequest::Person { id };
             let name = name.clone();
             view! { <ConfirmButton board what word="Remove" name/> }.into_any()
         }
@@ -143,7 +145,7 @@ fn PersonRow(board: PeoplePageState, somebody: PersonAccount) -> impl IntoView {
                     {somebody
                         .is_revoked
                         .then(|| view! { <span class="verdict out quiet">"removed"</span> })}
-                    <span>"joined " {format_utc_day(somebody.joined_ms)}</span>
+                    <span>"joined " {format_long_utc_date(somebody.joined_ms)}</span>
                     <span>"last seen " {format_utc_minute(somebody.last_seen_ms)}</span>
                     <span>
                         {format_count_with_noun(
@@ -167,7 +169,7 @@ fn PersonRow(board: PeoplePageState, somebody: PersonAccount) -> impl IntoView {
 #[component]
 fn ConfirmButton(
     board: PeoplePageState,
-    what: Revoke,
+    what: RevokePersonOrInvitationRequest,
     word: &'static str,
     name: String,
 ) -> impl IntoView {

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use shared::probe::{Axiom, Probe, ScoreClaim};
 use shared::study::playground::{PlaygroundAxiomResult, PlaygroundResult};
-use shared::verdict::Verdict;
+use shared::verdict::VerdictWithMargin;
 
 use super::input::PlaygroundInput;
 use super::preconditions::{DocumentAndTermNames, PreconditionList};
@@ -13,7 +13,7 @@ use super::state::{NAMES, NeuralRankerWithScores, PlaygroundEvaluationState, Pla
 use super::verdict_chip::RankerVerdictChip;
 use crate::number_format;
 use crate::routes::PageRoute;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::section::Section;
 use crate::widgets::verdict::axiom_outcome_label;
 
@@ -67,7 +67,7 @@ fn listed_probes(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
             .iter()
             .any(|it| it.probe.needs_word_vectors())
     });
-    let mut shown = Probe::minable_paper_axioms(with_vectors);
+    let mut shown = Probe::list_minable_paper_axioms(with_vectors);
     for applied in answer.into_iter().flat_map(|it| &it.axiom_results) {
         if !shown.contains(&applied.probe) {
             shown.push(applied.probe);
@@ -111,7 +111,7 @@ fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
         }
         PlaygroundEvaluationState::Failed(error) => {
             let retry = Callback::new(move |()| desk.collection.refetch());
-            view! { <ErrorMessage error retry/> }.into_any()
+            view! { <LoadErrorMessage error retry/> }.into_any()
         }
     }
 }
@@ -134,7 +134,7 @@ enum AxiomStatus {
         applied: PlaygroundAxiomResult,
         names: DocumentAndTermNames,
         /// The name and verdict of each ranker, lexical rankers first.
-        said: Vec<(String, Option<Verdict>)>,
+        said: Vec<(String, Option<VerdictWithMargin>)>,
     },
 }
 
@@ -155,7 +155,7 @@ fn axiom_state(
             state: AxiomStatus::WantsTexts,
         };
     };
-    let texts = applied.claim.docs().into_iter();
+    let texts = applied.claim.docs_in_claim_order().into_iter();
     let names = DocumentAndTermNames {
         documents: texts.map(|it| NAMES[it as usize].to_owned()).collect(),
         terms: answer
@@ -185,7 +185,7 @@ fn axiom_state(
 #[component]
 fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
     let AxiomState { probe, state } = standing;
-    let about = probe.description();
+    let about = probe.probe_description();
     let applies = matches!(&state, AxiomStatus::Measured { applied, .. } if applied.applies);
     let example = move |_| {
         desk.open_input_keeping_previous(

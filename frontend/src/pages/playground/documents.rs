@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::study::instance_details::{HighlightedText, QueryTermInfo};
 
-use super::highlights::{HighlightLayer, shift_highlights};
+use super::highlights::{HighlightLayer, carry_highlights_to_edited_text};
 use super::manipulations::ManipulationButtons;
 use super::state::{NAMES, PlaygroundState};
 use super::text_history::TextUndoHistory;
@@ -26,7 +26,8 @@ pub(super) fn QueryAndDocumentFields(
             .evaluation_result()
             .map(|it| it.query.clone())
             .unwrap_or_default();
-        desk.query.with(|now| shift_highlights(&before, now))
+        desk.query
+            .with(|now| carry_highlights_to_edited_text(&before, now))
     });
     let n_texts = desk.n_documents_memo();
     let places = move || 0..n_texts.get();
@@ -135,7 +136,7 @@ fn DocumentField(
             .evaluation_result()
             .and_then(|it| it.docs.get(at).cloned())
             .unwrap_or_default();
-        now.with(|now| shift_highlights(&before, now))
+        now.with(|now| carry_highlights_to_edited_text(&before, now))
     });
     let size = move || {
         let answer = desk.evaluation_result()?;

@@ -23,7 +23,10 @@ pub(super) fn HighlightLayer(
 
 /// Moves the highlights of an earlier text onto the current one: those before and after the changed
 /// part are kept.
-pub(super) fn shift_highlights(before: &HighlightedText, now: &str) -> HighlightedText {
+pub(super) fn carry_highlights_to_edited_text(
+    before: &HighlightedText,
+    now: &str,
+) -> HighlightedText {
     if before.text == now {
         return before.clone();
     }
@@ -89,20 +92,20 @@ mod tests {
     fn marks_move_with_the_words_they_stand_on() {
         let before = marked("the river, a bank", &["river", "bank"]);
         check(
-            &shift_highlights(&before, "the river, å steep bank"),
+            &carry_highlights_to_edited_text(&before, "the river, å steep bank"),
             "the [river], å steep [bank]",
         );
         check(
-            &shift_highlights(&before, "the rivers, a bank"),
+            &carry_highlights_to_edited_text(&before, "the rivers, a bank"),
             "the [river]s, a [bank]",
         );
         check(
-            &shift_highlights(&before, "the riser, a bank"),
+            &carry_highlights_to_edited_text(&before, "the riser, a bank"),
             "the riser, a [bank]",
         );
-        check(&shift_highlights(&before, ""), "");
+        check(&carry_highlights_to_edited_text(&before, ""), "");
         check(
-            &shift_highlights(&before, "the river, a bank bank"),
+            &carry_highlights_to_edited_text(&before, "the river, a bank bank"),
             "the [river], a [bank] bank",
         );
     }

@@ -5,41 +5,41 @@ use shared::report::format;
 
 use super::input::PlaygroundInput;
 use super::share_link;
-use super::state::{PlaygroundState, SourceInstance};
+use super::state::{PlaygroundState, StudyInstanceFromUrl};
 use crate::api::RequestError;
 use crate::location::PageLocation;
 
 /// Where the initial content comes from: the address itself, or an instance that has to be fetched.
-pub(super) enum LocalOrRemoteContent {
+pub(super) enum InitialContentSource {
     /// The content is complete or empty and needs no request.
-    Local(Option<SourceInstance>),
+    Local(Option<StudyInstanceFromUrl>),
     /// The documents of the instance have to be fetched.
-    Remote(SourceInstance),
+    Remote(StudyInstanceFromUrl),
 }
 
-impl LocalOrRemoteContent {
-    pub(super) fn source_instance(&self) -> Option<SourceInstance> {
+impl InitialContentSource {
+    pub(super) fn source_instance(&self) -> Option<StudyInstanceFromUrl> {
         match self {
-            LocalOrRemoteContent::Local(origin) => origin.clone(),
-            LocalOrRemoteContent::Remote(origin) => Some(origin.clone()),
+            InitialContentSource::Local(origin) => origin.clone(),
+            InitialContentSource::Remote(origin) => Some(origin.clone()),
         }
     }
 }
 
 /// Returns the initial content of the page.
-pub(super) fn initial_playground_content() -> (PlaygroundInput, LocalOrRemoteContent) {
-    let address = PageLocation::of_calling_page();
-    let origin = SourceInstance::from_address_parameters(|key| address.query_parameter(key));
+pub(super) fn initial_playground_content() -> (PlaygroundInput, InitialContentSource) {
+    let address = PageLocation::from_context_or_browser();
+    let origin = StudyInstanceFromUrl::from_address_parameters(|key| address.query_parameter(key));
     let fragment = address.hash.get_untracked();
     let sheet = parse_input(&fragment)
         .or_else(|| PlaygroundInput::from_link_parameters(|key| address.query_parameter(key)));
     match (sheet, origin) {
-        (Some(sheet), origin) => (sheet, LocalOrRemoteContent::Local(origin)),
+        (Some(sheet), origin) => (sheet, InitialContentSource::Local(origin)),
         (None, Some(origin)) => (
             PlaygroundInput::empty(),
-            LocalOrRemoteContent::Remote(origin),
+            InitialContentSource::Remote(origin),
         ),
-        (None, None) => (PlaygroundInput::empty(), LocalOrRemoteContent::Local(None)),
+        (None, None) => (PlaygroundInput::empty(), InitialContentSource::Local(None)),
     }
 }
 
@@ -56,10 +56,10 @@ pub(super) type InstanceFetchState = RwSignal<Option<Result<(), RequestError>>>;
 /// Fetches the instance in the address, and follows later changes of the address.
 pub(super) fn fetch_instance_and_follow_address(
     desk: PlaygroundState,
-    opening: LocalOrRemoteContent,
+    opening: InitialContentSource,
 ) -> InstanceFetchState {
     let opened = RwSignal::new(Some(Ok(())));
-    if let LocalOrRemoteContent::Remote(origin) = opening {
+    if let InitialContentSource::Remote(origin) = opening {
         opened.set(None);
         leptos::task::spawn_local(async move {
             let found = origin.fetch_as_input().await;
@@ -71,7 +71,7 @@ pub(super) fn fetch_instance_and_follow_address(
             let _ = opened.try_set(Some(result));
         });
     }
-    let hash = PageLocation::of_calling_page().hash;
+    let hash = PageLocation::from_context_or_browser().hash;
     Effect::new(move |before: Option<String>| {
         let hash = hash.get();
         if before.is_some_and(|it| it != hash)
@@ -87,7 +87,7 @@ pub(super) fn fetch_instance_and_follow_address(
 
 /// Renders the name of the opened instance, or why it could not be opened.
 #[component]
-pub(super) fn SourceInstanceNotice(
+pub(super) fn OpenedInstanceNotice(
     /// The state of the page.
     desk: PlaygroundState,
     /// The state of fetching the instance.

@@ -5,14 +5,14 @@
 //! left out.
 
 use shared::error::Error;
-use shared::probe::{Axiom, AxiomVariant, IrAxiomsAxiom, MiningLimits, Probe};
+use shared::probe::{Axiom, AxiomVariant, IrAxiomsAxiom, MiningThresholds, Probe};
 use shared::rank::LexicalRanker;
 use shared::study::playground::PlaygroundRequest;
 
 use crate::old_addresses::{PLAYGROUND, with_old_names};
 use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::axiom_fields::{
-    default_length_tolerance, parse_further_unselected_axioms, parse_length_tolerance,
+    default_length_tolerance, parse_axioms_except_selected, parse_length_tolerance,
 };
 use crate::widgets::form::{self, FormFieldId, parse_integer_at_least};
 
@@ -96,7 +96,7 @@ impl PlaygroundSettings {
             analyzer: AnalyzerChoice::default_choice(),
             variant: AxiomVariant::Fixed,
             length_tolerance: default_length_tolerance(),
-            min_query_terms: MiningLimits::STANDARD
+            min_query_terms: MiningThresholds::STANDARD
                 .min_query_term_occurrences
                 .to_string(),
             further_axioms: String::new(),
@@ -132,9 +132,9 @@ impl PlaygroundSettings {
         let further = collect_error(
             &mut wrong,
             PlaygroundSettingsField::Further,
-            parse_further_unselected_axioms(
+            parse_axioms_except_selected(
                 &self.further_axioms,
-                &Probe::minable_paper_axioms(true),
+                &Probe::list_minable_paper_axioms(true),
             ),
         );
         let parameters = [
@@ -156,10 +156,10 @@ impl PlaygroundSettings {
             (Some(analyzer), Some(length_gap_terms), Some(min_terms), Some(further))
                 if wrong.is_empty() =>
             {
-                let limits = MiningLimits {
+                let limits = MiningThresholds {
                     length_tolerance_terms: length_gap_terms,
                     min_query_term_occurrences: min_terms,
-                    ..MiningLimits::STANDARD
+                    ..MiningThresholds::STANDARD
                 };
                 Ok(PlaygroundRequest {
                     query,
@@ -237,7 +237,11 @@ impl PlaygroundInput {
 
     /// Returns the worked example of an axiom, with the documents themselves as the collection.
     pub(crate) fn worked_example_of_axiom(probe: Probe) -> PlaygroundInput {
-        let mut example = probe.description().example.iter().map(|&it| it.to_owned());
+        let mut example = probe
+            .probe_description()
+            .example
+            .iter()
+            .map(|&it| it.to_owned());
         let query = example.next().unwrap_or_default();
         let mut texts: Vec<String> = example.collect();
         if let Some(more) = extra_collection_document_for_example(probe) {
@@ -423,9 +427,9 @@ mod tests {
     fn every_worked_example_is_an_instance_of_its_axiom() {
         use shared::study::playground::evaluate_playground_input;
         // Whether LB1 applies depends on the whole collection.
-        let further = Probe::minable_ir_axioms(false).into_iter();
-        let further = further.filter(|it| !it.description().example.is_empty());
-        for probe in Probe::minable_paper_axioms(false)
+        let further = Probe::list_minable_ir_axioms(false).into_iter();
+        let further = further.filter(|it| !it.probe_description().example.is_empty());
+        for probe in Probe::list_minable_paper_axioms(false)
             .into_iter()
             .chain(further)
         {

@@ -14,7 +14,7 @@ pub(super) fn LexicalRankersSection(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
-    let form = desk.settings_form();
+    let form = desk.settings_with_errors();
     let table = move |place: usize| {
         let answer = desk.evaluation_result()?;
         let contributions = answer.contributions.get(place)?.clone();

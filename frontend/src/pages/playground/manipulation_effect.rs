@@ -4,16 +4,16 @@ use leptos::prelude::*;
 use shared::probe::ScoreClaim;
 use shared::report::format;
 use shared::score::RankerInfo;
-use shared::verdict::{ClaimOutcome, Verdict};
+use shared::verdict::{VerdictOutcome, VerdictWithMargin};
 
-use super::state::{ManipulatedDocument, NAMES, PlaygroundState};
+use super::state::{AppliedManipulation, NAMES, PlaygroundState};
 use super::term_scores::digits_to_distinguish_scores;
 use crate::widgets::section::Section;
 use crate::widgets::term_contributions::format_signed_score;
 use crate::widgets::text_diff::{
     DiffLabelWording, TextDiffView, diff_words, summarize_text_changes,
 };
-use crate::widgets::verdict::sample_effect_label;
+use crate::widgets::verdict::effect_label_of_outcome;
 
 /// Renders the section as long as neither the original nor the derived document is changed.
 #[component]
@@ -32,7 +32,7 @@ pub(super) fn ManipulationEffectSection(
         is_there.then_some(known)
     });
     move || {
-        let ManipulatedDocument {
+        let AppliedManipulation {
             manipulation: by,
             original,
             derived: made,
@@ -114,17 +114,17 @@ fn EffectRow(
             <td class="num wide-only">{format::format_score(made, digits)}</td>
             <td class="num">{format_signed_score(made - original, digits)}</td>
             <td class="num">{threshold_text(width)}</td>
-            <td class="num">{sample_effect_label(Some(outcome(original, made, width)))}</td>
+            <td class="num">{effect_label_of_outcome(Some(outcome(original, made, width)))}</td>
         </tr>
     }
 }
 
-fn outcome(original: f64, made: f64, tie_width: f64) -> ClaimOutcome {
+fn outcome(original: f64, made: f64, tie_width: f64) -> VerdictOutcome {
     let claim = ScoreClaim::Higher {
         winner: made,
         loser: original,
     };
-    let Verdict { outcome, .. } = claim.verdict(tie_width);
+    let VerdictWithMargin { outcome, .. } = claim.verdict(tie_width);
     outcome
 }
 
@@ -145,8 +145,9 @@ mod tests {
     #[test]
     fn an_effect_is_positive_where_the_manipulated_text_is_preferred() {
         let width = RankerKind::Lexical.default_tie_threshold();
-        let said =
-            |original: f64, made: f64| sample_effect_label(Some(outcome(original, made, width)));
+        let said = |original: f64, made: f64| {
+            effect_label_of_outcome(Some(outcome(original, made, width)))
+        };
         assert_eq!(
             [said(1.0, 1.5), said(1.5, 1.0), said(1.5, 1.5)],
             ["+1", "−1", "0"]

@@ -6,7 +6,7 @@ use shared::api::worker::ManipulateTextRequest;
 use shared::probe::Manipulation;
 use shared::study::playground::PlaygroundManipulationInput;
 
-use super::state::{ManipulatedDocument, NAMES, PlaygroundState};
+use super::state::{AppliedManipulation, NAMES, PlaygroundState};
 use super::text_history::TextUndoHistory;
 use crate::api::{self, RequestError};
 
@@ -72,7 +72,7 @@ pub(super) fn ManipulationButtons(
         }
     };
     let note = move || match said.get() {
-        EditOutcome::Done => chosen.get().description().statement.into_any(),
+        EditOutcome::Done => chosen.get().probe_description().statement.into_any(),
         EditOutcome::Waiting => "Editing the document".into_any(),
         EditOutcome::Unchanged(it) => {
             format!("{} does not change document {name}.", it.name()).into_any()
@@ -158,7 +158,7 @@ fn manipulate(
         });
         let _ = said.try_set(EditOutcome::Done);
         if put == Some(true) && from != to {
-            desk.manipulated.set(Some(ManipulatedDocument {
+            desk.manipulated.set(Some(AppliedManipulation {
                 manipulation: by,
                 original: (from, text),
                 derived: (to, made),

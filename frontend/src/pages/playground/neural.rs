@@ -8,7 +8,7 @@ use shared::score::RankerInfo;
 
 use super::state::{NAMES, NeuralRankerWithScores, PlaygroundState, ScoringRequestState};
 use super::term_scores::{
-    TermScoreScale, digits_to_distinguish_scores, render_document_and_difference_headings,
+    TermScoreCellFormat, digits_to_distinguish_scores, render_document_and_difference_headings,
 };
 use crate::api;
 use crate::debounce::DebounceTimer;
@@ -141,7 +141,7 @@ fn Row(
         }
         ScoringRequestState::Scored(scored) => {
             let rows = [&scored.scores];
-            let scale = TermScoreScale::from_rows(
+            let scale = TermScoreCellFormat::from_rows(
                 rows.into_iter(),
                 digits_to_distinguish_scores(&scored.scores),
             );

@@ -1,10 +1,10 @@
 //! The preconditions of an axiom: the measured value, the bound, and what is missing.
 
 use leptos::prelude::*;
-use shared::probe::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
+use shared::probe::{BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 use shared::report::{format, precondition};
 
-use crate::widgets::gauge::{PreconditionGauge, describe_missed_bound};
+use crate::widgets::gauge::{PreconditionGauge, describe_distance_from_bound};
 
 /// The document names and query terms that precondition labels refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,9 +43,8 @@ enum PreconditionRow {
 /// Groups the preconditions about single terms that hold into one row.
 fn rows(premises: &[MeasuredPrecondition]) -> Vec<PreconditionRow> {
     let about_a_term = |it: &MeasuredPrecondition| match it.quantity {
-        MeasuredQuantity::TermCountLead { .. } | MeasuredQuantity::TermGainChange { .. } => {
-            it.holds()
-        }
+        PreconditionQuantity::TermCountLead { .. }
+        | PreconditionQuantity::TermGainChange { .. } => it.holds(),
         _ => false,
     };
     let n_terms = premises.iter().filter(|it| about_a_term(it)).count() as u64;
@@ -96,75 +95,77 @@ fn label(row: &PreconditionRow, names: &DocumentAndTermNames) -> String {
         None => format!("term {}", place + 1),
     };
     match measured.quantity {
-        MeasuredQuantity::LengthGap { a, b } => {
+        PreconditionQuantity::LengthGap { a, b } => {
             format!("length difference between {} and {}", text(a), text(b))
         }
-        MeasuredQuantity::LengthLead { a, b } => {
+        PreconditionQuantity::LengthLead { a, b } => {
             format!("length of {} minus length of {}", text(b), text(a))
         }
-        MeasuredQuantity::Length { text: it } => format!("length of {}", text(it)),
-        MeasuredQuantity::QueryTermOccurrences { text: it } => {
+        PreconditionQuantity::Length { text: it } => format!("length of {}", text(it)),
+        PreconditionQuantity::QueryTermOccurrences { text: it } => {
             format!("query-term occurrences in {}", text(it))
         }
-        MeasuredQuantity::QueryTermOccurrenceLead { a, b } => {
+        PreconditionQuantity::QueryTermOccurrenceLead { a, b } => {
             format!("query-term occurrences, {} minus {}", text(b), text(a))
         }
-        MeasuredQuantity::TermCountLead { term: it } => {
+        PreconditionQuantity::TermCountLead { term: it } => {
             format!("{}, {} minus {}", term(it), text(1), text(2))
         }
-        MeasuredQuantity::TermGainChange { term: it } => format!(
+        PreconditionQuantity::TermGainChange { term: it } => format!(
             "difference between count \
              steps of {}",
             term(it)
         ),
-        MeasuredQuantity::DifferingTermCounts => "query terms with different counts".to_owned(),
-        MeasuredQuantity::UnpairedDifferingTerms => {
+        PreconditionQuantity::DifferingTermCounts => "query terms with different counts".to_owned(),
+        PreconditionQuantity::UnpairedDifferingTerms => {
             "query terms with different counts that are in no swapped pair".to_owned()
         }
-        MeasuredQuantity::OneExtraTerms => {
+        PreconditionQuantity::OneExtraTerms => {
             format!("non-query terms with one more occurrence in {}", text(2))
         }
-        MeasuredQuantity::OneExtraSharedTerms => format!(
+        PreconditionQuantity::OneExtraSharedTerms => format!(
             "shared non-query terms with one more occurrence in {}",
             text(2)
         ),
-        MeasuredQuantity::Coverage { text: it } => format!("distinct query terms in {}", text(it)),
-        MeasuredQuantity::TermDistanceLead { near, far } => {
+        PreconditionQuantity::Coverage { text: it } => {
+            format!("distinct query terms in {}", text(it))
+        }
+        PreconditionQuantity::TermDistanceLead { near, far } => {
             format!(
                 "smallest query-term distance, {} minus {}",
                 text(far),
                 text(near)
             )
         }
-        MeasuredQuantity::Repetitions => format!("repetitions of {} in {}", text(2), text(1)),
-        MeasuredQuantity::CoverageLead { a, b } => {
+        PreconditionQuantity::Repetitions => format!("repetitions of {} in {}", text(2), text(1)),
+        PreconditionQuantity::CoverageLead { a, b } => {
             format!("distinct query terms, {} minus {}", text(b), text(a))
         }
-        MeasuredQuantity::NonQueryTermExcess { others, terms } => {
+        PreconditionQuantity::NonQueryTermExcess { others, terms } => {
             format!(
                 "non-query terms in {} minus query-term occurrences in {}",
                 text(others),
                 text(terms)
             )
         }
-        MeasuredQuantity::NonQueryTermLead { a, b } => {
+        PreconditionQuantity::NonQueryTermLead { a, b } => {
             format!("non-query terms, {} minus {}", text(b), text(a))
         }
-        MeasuredQuantity::SimilarityLead { near, far } => {
+        PreconditionQuantity::SimilarityLead { near, far } => {
             format!(
                 "cosine of the non-query terms with the query, {} minus {}",
                 text(near),
                 text(far)
             )
         }
-        MeasuredQuantity::Similarity => {
+        PreconditionQuantity::Similarity => {
             format!(
                 "cosine of the non-query terms in {} and {}",
                 text(1),
                 text(2)
             )
         }
-        MeasuredQuantity::Dissimilarity => format!(
+        PreconditionQuantity::Dissimilarity => format!(
             "1 − cosine of the non-query terms in {} and {}",
             text(1),
             text(2)
@@ -180,7 +181,7 @@ fn label(row: &PreconditionRow, names: &DocumentAndTermNames) -> String {
 fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: &str) -> String {
     let n = format::format_count(n);
     match (measured.quantity, measured.relation) {
-        (MeasuredQuantity::TermGainChange { .. }, _) => format!("equal count steps, {n} terms"),
+        (PreconditionQuantity::TermGainChange { .. }, _) => format!("equal count steps, {n} terms"),
         (_, BoundRelation::Equal) => format!("equal counts, {n} terms"),
         (_, BoundRelation::AtLeast | BoundRelation::MoreThan | BoundRelation::AtMost) => {
             format!("count in {first} at least that in {second}, {n} terms")
@@ -201,9 +202,9 @@ fn result_text(row: &PreconditionRow) -> String {
     let asked = format!(
         "{} {}",
         relation_text(measured.relation),
-        precondition::precondition_value_label(measured.quantity, bound)
+        precondition::format_precondition_value(measured.quantity, bound)
     );
-    match describe_missed_bound(measured) {
+    match describe_distance_from_bound(measured) {
         _ if measured.holds() => format!("{value}, {asked}"),
         Some(shortfall) => format!("{value}, must be {asked}: {shortfall}"),
         None => format!("{value}, must be {asked}"),
@@ -212,23 +213,25 @@ fn result_text(row: &PreconditionRow) -> String {
 
 fn measured_text(measured: &MeasuredPrecondition) -> String {
     match measured.value {
-        Some(value) => precondition::precondition_value_label(measured.quantity, value),
+        Some(value) => precondition::format_precondition_value(measured.quantity, value),
         None => missing_value_reason(measured.quantity).to_owned(),
     }
 }
 
 /// Returns why there is no value.
-fn missing_value_reason(quantity: MeasuredQuantity) -> &'static str {
+fn missing_value_reason(quantity: PreconditionQuantity) -> &'static str {
     match quantity {
-        MeasuredQuantity::Repetitions => "does not apply",
-        MeasuredQuantity::TermDistanceLead { .. } => "a document has fewer than two query terms",
-        MeasuredQuantity::SimilarityLead { .. }
-        | MeasuredQuantity::Similarity
-        | MeasuredQuantity::Dissimilarity => "no word has a vector",
-        MeasuredQuantity::SharedQueryTerms | MeasuredQuantity::SharedQueryTermsIfAll => {
+        PreconditionQuantity::Repetitions => "does not apply",
+        PreconditionQuantity::TermDistanceLead { .. } => {
+            "a document has fewer than two query terms"
+        }
+        PreconditionQuantity::SimilarityLead { .. }
+        | PreconditionQuantity::Similarity
+        | PreconditionQuantity::Dissimilarity => "no word has a vector",
+        PreconditionQuantity::SharedQueryTerms | PreconditionQuantity::SharedQueryTermsIfAll => {
             "the documents contain different terms"
         }
-        MeasuredQuantity::AxiomLead { .. } => "no word vectors are available",
+        PreconditionQuantity::AxiomLead { .. } => "no word vectors are available",
         _ => "nothing to count",
     }
 }
@@ -247,7 +250,7 @@ mod tests {
     use super::*;
 
     fn check(
-        quantity: MeasuredQuantity,
+        quantity: PreconditionQuantity,
         value: Option<f64>,
         relation: BoundRelation,
         expected: [&str; 2],
@@ -276,7 +279,7 @@ mod tests {
     #[test]
     fn a_premise_says_by_how_much_it_fails() {
         check(
-            MeasuredQuantity::LengthGap { a: 1, b: 2 },
+            PreconditionQuantity::LengthGap { a: 1, b: 2 },
             Some(12.0),
             BoundRelation::AtMost,
             [
@@ -285,13 +288,13 @@ mod tests {
             ],
         );
         check(
-            MeasuredQuantity::TermCountLead { term: 0 },
+            PreconditionQuantity::TermCountLead { term: 0 },
             Some(-2.0),
             BoundRelation::AtLeast,
             ["“glaciers”, B minus A", "−2, must be at least 1: 3 too few"],
         );
         check(
-            MeasuredQuantity::QueryTermOccurrenceLead { a: 2, b: 1 },
+            PreconditionQuantity::QueryTermOccurrenceLead { a: 2, b: 1 },
             Some(0.0),
             BoundRelation::MoreThan,
             [
@@ -304,7 +307,7 @@ mod tests {
     #[test]
     fn what_cannot_be_measured_is_not_zero() {
         check(
-            MeasuredQuantity::TermDistanceLead { near: 1, far: 2 },
+            PreconditionQuantity::TermDistanceLead { near: 1, far: 2 },
             None,
             BoundRelation::MoreThan,
             [
@@ -317,7 +320,7 @@ mod tests {
     #[test]
     fn without_a_bound_any_value_is_taken() {
         let row = PreconditionRow::Single(MeasuredPrecondition {
-            quantity: MeasuredQuantity::LengthGap { a: 1, b: 2 },
+            quantity: PreconditionQuantity::LengthGap { a: 1, b: 2 },
             value: Some(40.0),
             relation: BoundRelation::AtMost,
             bound: None,
@@ -328,7 +331,7 @@ mod tests {
     #[test]
     fn terms_that_hold_take_one_line_and_those_that_fail_one_each() {
         let term = |term, value| MeasuredPrecondition {
-            quantity: MeasuredQuantity::TermCountLead { term },
+            quantity: PreconditionQuantity::TermCountLead { term },
             value: Some(value),
             relation: BoundRelation::AtLeast,
             bound: Some(0.0),

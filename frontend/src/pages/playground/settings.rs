@@ -27,7 +27,7 @@ pub(super) fn PlaygroundSettingsFields(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
-    let form = desk.settings_form();
+    let form = desk.settings_with_errors();
     let number =
         move |field, label: &'static str, text: fn(&mut PlaygroundSettings) -> &mut String| {
             view! { <FormNumberField form field label text/> }
@@ -102,7 +102,7 @@ fn collection_options(studies: Vec<StudySummary>, now: Option<&str>) -> Vec<(Str
 /// Renders the fields of the analyzer; a collection has its own.
 #[component]
 fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
-    let form = desk.settings_form();
+    let form = desk.settings_with_errors();
     let own = Memo::new(move |_| desk.settings.with(|it| it.study.is_none()));
     let theirs = move || {
         let found = desk.collection_analyzer();

@@ -40,7 +40,7 @@ pub(super) fn parse_fragment_parameters(fragment: &str) -> Vec<(String, String)>
 }
 
 /// Writes the content of the page to the address, unless it is too long.
-pub(super) fn sync_address_with_content(desk: PlaygroundState) {
+pub(super) fn update_address_on_change(desk: PlaygroundState) {
     let later = DebounceTimer::with_delay_ms(PAUSE_MS);
     Effect::new(move |before: Option<()>| {
         let sheet = desk.current_input();

@@ -10,7 +10,7 @@ use shared::score::RankerInfo;
 use shared::study::instance_details::{InstanceDetails, QueryTermInfo};
 use shared::study::playground::PlaygroundResult;
 use shared::text::Analyzer;
-use shared::verdict::Verdict;
+use shared::verdict::VerdictWithMargin;
 
 use super::input::{
     PlaygroundInput, PlaygroundSettings, PlaygroundSettingsField, PlaygroundSettingsFieldError,
@@ -19,7 +19,7 @@ use super::text_history::TextUndoHistory;
 use crate::api::{self, RequestError};
 use crate::old_addresses::{PLAYGROUND, with_old_names};
 use crate::pages::study::address::{InstanceView, variant_from_address};
-use crate::widgets::form::FormState;
+use crate::widgets::form::FormValuesAndErrors;
 
 /// Lists the display names of the documents, of which there are at most three.
 pub(super) const NAMES: [&str; 3] = ["A", "B", "C"];
@@ -32,21 +32,21 @@ pub(crate) struct PlaygroundState {
     pub(super) documents: RwSignal<Vec<TextUndoHistory>>,
     pub(super) settings: RwSignal<PlaygroundSettings>,
     /// The instance that was opened, if any.
-    pub(super) origin: RwSignal<Option<SourceInstance>>,
+    pub(super) origin: RwSignal<Option<StudyInstanceFromUrl>>,
     /// The content before something else was opened, and the name of what was opened.
     pub(super) previous: RwSignal<Option<(String, PlaygroundInput)>>,
     /// The statistics of the chosen collection; none if the documents are the collection.
-    pub(super) collection: LocalResource<Option<FetchedCollectionStatistics>>,
+    pub(super) collection: LocalResource<Option<CollectionStatisticsFetchResult>>,
     pub(super) answer: RwSignal<PlaygroundEvaluationState>,
     /// Neural rankers with their scores.
     pub(super) neural_rankers: RwSignal<Vec<NeuralRankerWithScores>>,
     /// The document that was last derived from another one.
-    pub(super) manipulated: RwSignal<Option<ManipulatedDocument>>,
+    pub(super) manipulated: RwSignal<Option<AppliedManipulation>>,
 }
 
 /// A collection whose statistics were requested.
 #[derive(Debug, Clone)]
-pub(super) struct FetchedCollectionStatistics {
+pub(super) struct CollectionStatisticsFetchResult {
     pub(super) study: String,
     pub(super) stats: Result<Rc<CollectionStatisticsResponse>, RequestError>,
 }
@@ -129,7 +129,9 @@ impl PlaygroundState {
     }
 
     /// Returns the settings with their errors.
-    pub(super) fn settings_form(self) -> FormState<PlaygroundSettings, PlaygroundSettingsField> {
+    pub(super) fn settings_with_errors(
+        self,
+    ) -> FormValuesAndErrors<PlaygroundSettings, PlaygroundSettingsField> {
         let wrong = Signal::derive(move || match self.answer.get() {
             PlaygroundEvaluationState::Invalid(wrong) => wrong,
             PlaygroundEvaluationState::Blank
@@ -138,7 +140,7 @@ impl PlaygroundState {
             | PlaygroundEvaluationState::Rejected(_)
             | PlaygroundEvaluationState::Failed(_) => Vec::new(),
         });
-        FormState {
+        FormValuesAndErrors {
             values: self.settings,
             errors: wrong,
         }
@@ -152,15 +154,15 @@ impl PlaygroundState {
 
 /// The instance of a study that the address names.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SourceInstance(pub(super) GetInstanceRequest);
+pub(super) struct StudyInstanceFromUrl(pub(super) GetInstanceRequest);
 
-impl SourceInstance {
+impl StudyInstanceFromUrl {
     /// Reads `study`, `probe`, `variant` and `number` from the parameters of an address.
     pub(super) fn from_address_parameters(
         word: impl Fn(&str) -> Option<String>,
-    ) -> Option<SourceInstance> {
+    ) -> Option<StudyInstanceFromUrl> {
         let word = with_old_names(PLAYGROUND, word);
-        Some(SourceInstance(GetInstanceRequest {
+        Some(StudyInstanceFromUrl(GetInstanceRequest {
             study: word("study")?,
             probe: word("probe")?.parse().ok()?,
             variant: Some(variant_from_address(&word)?),
@@ -187,7 +189,7 @@ impl SourceInstance {
     }
 
     pub(super) async fn fetch_as_input(self) -> Result<PlaygroundInput, RequestError> {
-        let SourceInstance(request) = self;
+        let StudyInstanceFromUrl(request) = self;
         let InstanceDetails {
             query, docs: texts, ..
         } = api::send_and_parse(&request).await?;
@@ -222,11 +224,12 @@ pub(super) enum ScoringRequestState {
 
 impl NeuralRankerWithScores {
     /// Returns the verdict of the ranker for a claim over the documents.
-    pub(super) fn verdict_for_claim(&self, claim: ScoreClaim<u32>) -> Option<Verdict> {
+    pub(super) fn verdict_for_claim(&self, claim: ScoreClaim<u32>) -> Option<VerdictWithMargin> {
         let ScoringRequestState::Scored(scored) = &self.scores else {
             return None;
         };
-        let scored = claim.map_docs_to_scores(|text| scored.scores.get(text as usize).copied())?;
+        let scored =
+            claim.replace_docs_with_scores(|text| scored.scores.get(text as usize).copied())?;
         Some(scored.verdict(self.ranker.kind.default_tie_threshold()))
     }
 
@@ -243,7 +246,7 @@ impl NeuralRankerWithScores {
 
 /// A document that was derived from another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ManipulatedDocument {
+pub(super) struct AppliedManipulation {
     pub(super) manipulation: Manipulation,
     /// The position and text of the original document.
     pub(super) original: (usize, String),

@@ -6,7 +6,7 @@ use shared::study::instance_details::{QueryTermInfo, TermScoreContributions};
 
 use super::state::NAMES;
 use crate::widgets::highlighted_text::HighlightedQueryTerm;
-use crate::widgets::term_contributions::{DifferenceBar, format_signed_score};
+use crate::widgets::term_contributions::{ClaimSupportBar, format_signed_score};
 
 /// Renders a row for each term and for the score. With two documents, a bar shows which of them a
 /// term favors.
@@ -22,7 +22,7 @@ pub(super) fn TermScoreTable(
         terms: parts,
         scores,
     } = contributions;
-    let scale = TermScoreScale::from_rows(
+    let scale = TermScoreCellFormat::from_rows(
         parts.iter().chain([&scores]),
         digits_to_distinguish_scores(&scores),
     );
@@ -82,20 +82,20 @@ pub(super) fn render_document_and_difference_headings(n_texts: usize) -> impl In
 
 /// Determines digits and bar lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct TermScoreScale {
+pub(super) struct TermScoreCellFormat {
     digits: u8,
     /// The largest difference between two documents.
     max_difference: f64,
 }
 
-impl TermScoreScale {
+impl TermScoreCellFormat {
     /// Creates a scale for rows that have a value for each document.
     pub(super) fn from_rows<'a>(
         rows: impl Iterator<Item = &'a Vec<f64>>,
         digits: u8,
-    ) -> TermScoreScale {
+    ) -> TermScoreCellFormat {
         let leads = rows.filter_map(|it| score_difference(it));
-        TermScoreScale {
+        TermScoreCellFormat {
             digits,
             max_difference: leads.fold(0.0, |most: f64, it| most.max(it.abs())),
         }
@@ -111,7 +111,7 @@ impl TermScoreScale {
         let compared = score_difference(values).map(|lead| {
             let share = (self.max_difference > 0.0).then(|| lead / self.max_difference);
             view! {
-                <td><DifferenceBar share/></td>
+                <td><ClaimSupportBar share/></td>
                 <td class="num">{format_signed_score(lead, self.digits)}</td>
             }
         });
@@ -151,12 +151,12 @@ mod tests {
     fn bars_share_the_scale_of_the_widest() {
         let rows = [vec![1.0, 3.0], vec![0.5, 0.0]];
         assert_eq!(
-            TermScoreScale::from_rows(rows.iter(), 2).max_difference,
+            TermScoreCellFormat::from_rows(rows.iter(), 2).max_difference,
             2.0
         );
         let three = [vec![1.0, 2.0, 3.0]];
         assert_eq!(
-            TermScoreScale::from_rows(three.iter(), 2).max_difference,
+            TermScoreCellFormat::from_rows(three.iter(), 2).max_difference,
             0.0
         );
     }

@@ -1,7 +1,7 @@
 //! A ranker with its verdict on a claim.
 
 use leptos::prelude::*;
-use shared::verdict::Verdict;
+use shared::verdict::VerdictWithMargin;
 
 use crate::widgets::verdict::{axiom_outcome_label, outcome_css_classes};
 
@@ -11,7 +11,7 @@ pub(crate) fn RankerVerdictChip(
     /// The name of the ranker.
     who: String,
     /// None while there is no score.
-    verdict: Option<Verdict>,
+    verdict: Option<VerdictWithMargin>,
 ) -> impl IntoView {
     let outcome = verdict.map(|it| it.outcome);
     let class = outcome_css_classes(outcome);

@@ -70,9 +70,9 @@ async fn load_task(task: TaskId) -> Result<TaskAccess, RequestError> {
     let Some(who) = fetch_session_and_open_outbox().await? else {
         let error = "Annotation tasks need a server, and this page comes from a static host. Run \
              `axioscope serve` to use them.";
-        return Err(RequestError::Server(shared::api::ErrorResponse::new(
-            error, NO_SERVER,
-        )));
+        return Err(RequestError::Server(
+            shared::api::ErrorResponse::with_message_and_type(error, NO_SERVER),
+        ));
     };
     if who.person.is_none() {
         return Ok(TaskAccess::Stranger);
@@ -197,7 +197,7 @@ impl AnnotationDialogs {
 
 /// Adds listeners for the keys of the page and for signs that the user is active.
 fn add_listeners(work: AnnotationPageState, dialogs: AnnotationDialogs) {
-    keyboard::on_key_press_without_repeats(move |key| {
+    keyboard::listen_for_unrepeated_key_presses(move |key| {
         if item::is_dialog_open() {
             return KeyPressOutcome::Ignored;
         }
@@ -215,9 +215,9 @@ fn add_listeners(work: AnnotationPageState, dialogs: AnnotationDialogs) {
             "r" => dialogs::open_dialog(dialogs.report),
             "e" => dialogs.show_example(work),
             "h" => work.toggle_highlights(),
-            "m" => work.switch_to_next_reason_rating(),
-            "Escape" => item::focus_element(item::ITEM),
-            "Enter" if !item::is_interactive_element_focused() => work.continue_to_next_item(),
+            "m" => work.cycle_reason_rating(),
+            "Escape" => item::focus_element_on_next_frame(item::ITEM),
+            "Enter" if !item::is_interactive_element_focused() => work.continue_if_item_answered(),
             other => match item::answer_for_key(other) {
                 Some(answer) => work.decide_displayed_item(answer),
                 None => return KeyPressOutcome::Ignored,
@@ -234,7 +234,7 @@ fn add_listeners(work: AnnotationPageState, dialogs: AnnotationDialogs) {
         "visibilitychange",
     ];
     let stirs = ACTIVITY_EVENTS
-        .map(|it| window_event_listener_untyped(it, move |_| work.record_activity()));
+        .map(|it| window_event_listener_untyped(it, move |_| work.record_activity_or_pause()));
     let online = window_event_listener(ev::online, move |_| work.fetch_items_if_few_left());
     on_cleanup(move || {
         for stir in stirs {
@@ -306,7 +306,7 @@ fn Item(
                         <ButtonWithShortcutKey
                             class="btn"
                             key="Enter"
-                            press=move || work.continue_to_next_item()
+                            press=move || work.continue_if_item_answered()
                         >
                             "Keep the earlier answer"
                         </ButtonWithShortcutKey>
@@ -392,7 +392,7 @@ fn TrainingFeedbackView(
                 <p>{why}</p>
             </section>
             <ContinueAfterFeedbackButtons
-                go_on=move || work.continue_to_next_item()
+                go_on=move || work.continue_if_item_answered()
                 undo=move || work.undo_last_action()
             />
         </div>
@@ -406,7 +406,7 @@ fn NoItem(work: AnnotationPageState) -> impl IntoView {
     let shown = move || {
         let (ended, n_leased) = work
             .session
-            .with(|it| (it.server_has_no_more_items(), it.n_items_leased_by_others()));
+            .with(|it| (it.is_server_out_of_items(), it.n_items_leased_by_others()));
         if !work.is_task_open() {
             return view! {
                 <h1 id=item::ITEM tabindex="-1">"This task is closed"</h1>

@@ -29,7 +29,7 @@ use state::{CurationPageState, CurationTab};
 
 /// Renders the Curate page, on which a curator follows, adjudicates and exports a task.
 #[component]
-pub(crate) fn CuratePage(
+pub(crate) fn AnnotationTaskCurationPage(
     /// The id of the task.
     task: TaskId,
 ) -> impl IntoView {
@@ -48,7 +48,7 @@ fn TaskLoader(task: TaskId) -> impl IntoView {
 
 #[component]
 fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
-    let here = PageLocation::of_calling_page();
+    let here = PageLocation::from_context_or_browser();
     let part = Memo::new(move |_| CurationTab::from_query_string(&here.search.get()));
     let desk = CurationPageState::new(whole);
     let tabs = CurationTab::ALL.map(|it| {

@@ -5,7 +5,7 @@ use shared::api::people::{AccessRole, GetSessionRequest, SessionResponse};
 
 use crate::api::{self, RequestError};
 use crate::routes::PageRoute;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::needs_server::NeedsServerNotice;
 
 /// The state of the access check.
@@ -55,7 +55,7 @@ where
             let retry = Callback::new(move |()| answer.refetch());
             view! {
                 <h1>{heading}</h1>
-                <ErrorMessage error retry/>
+                <LoadErrorMessage error retry/>
             }
             .into_any()
         }

@@ -19,9 +19,9 @@ pub(crate) async fn fetch_session_and_open_outbox() -> Result<Option<SessionResp
     }
 }
 
-/// Sets the identity from another reply.
+/// Opens the outbox of the person of a session, if any, and sends its unsent events.
 pub(crate) async fn open_outbox_for_session(who: &SessionResponse) {
     if let Some(person) = &who.person {
-        outbox::open_outbox_for_person(person.id).await;
+        outbox::open_outbox_and_send_unsent(person.id).await;
     }
 }

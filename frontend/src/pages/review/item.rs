@@ -286,7 +286,7 @@ fn with_optional_highlights(marks: bool, marked: &HighlightedText) -> Highlighte
 }
 
 /// Moves the focus to an element once it is on the page.
-pub(super) fn focus_element(id: &'static str) {
+pub(super) fn focus_element_on_next_frame(id: &'static str) {
     request_animation_frame(move || {
         let found = document().get_element_by_id(id);
         if let Some(found) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {

@@ -17,7 +17,7 @@ use super::curator_gate::CuratorsOnly;
 use crate::api;
 use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::form::{
     FieldErrorMessage, FormCheckbox, FormFieldId, FormTextField, SelectField,
 };
@@ -77,7 +77,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
                 form.action.error.set(None);
                 form.fetch_study(form.draft.with_untracked(|it| it.study.clone()));
             });
-            view! { <ErrorMessage error retry/> }
+            view! { <LoadErrorMessage error retry/> }
         })
     };
     let said = move || {
@@ -128,10 +128,10 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
             <fieldset class="form">
                 <legend>"Annotation"</legend>
                 {form
-                    .number_field(NewTaskField::AnnotatorsPerItem, "Annotators per item", |it| {
+                    .render_number_field(NewTaskField::AnnotatorsPerItem, "Annotators per item", |it| {
                         &mut it.annotators_per_item
                     })}
-                {form.number_field(NewTaskField::GoldInterval, GOLD_EVERY, |it| {
+                {form.render_number_field(NewTaskField::GoldInterval, GOLD_EVERY, |it| {
                     &mut it.gold_interval
                 })}
                 <FormTextField

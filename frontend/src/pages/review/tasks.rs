@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 use shared::api::ListStudiesRequest;
-use shared::api::annotation::{ListTasksRequest, TaskProgressSummary, TaskStatus, TaskSummary};
+use shared::api::annotation::{
+    AnnotationTaskStatus, AnnotationTaskSummary, ListTasksRequest, TaskProgressSummary,
+};
 use shared::api::people::{AccessRole, SessionResponse};
 use shared::study::overview::StudySummary;
 
@@ -65,7 +67,7 @@ pub(crate) fn AnnotationTasksPage() -> impl IntoView {
 struct TasksPageData {
     /// The session of the user; none on a static host.
     who: Option<SessionResponse>,
-    tasks: Vec<TaskSummary>,
+    tasks: Vec<AnnotationTaskSummary>,
     studies: Vec<StudySummary>,
 }
 
@@ -104,7 +106,7 @@ fn VisitorIntroduction(
 
 /// Renders the tasks of a user who may annotate.
 #[component]
-fn TaskList(who: SessionResponse, tasks: Vec<TaskSummary>) -> impl IntoView {
+fn TaskList(who: SessionResponse, tasks: Vec<AnnotationTaskSummary>) -> impl IntoView {
     let curates = who.role >= AccessRole::Curator;
     let named = who.person.is_some();
     let name = match who.person {
@@ -169,10 +171,10 @@ struct TaskPermissions {
 
 /// Renders the card of a task.
 #[component]
-fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
+fn TaskCard(card: AnnotationTaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     let (task, state, standing) = (card.task, card.status, card.progress);
     let axioms: Vec<_> = card.probes.iter().map(|it| it.name()).collect();
-    let starts = state == TaskStatus::Open && for_whom.named;
+    let starts = state == AnnotationTaskStatus::Open && for_whom.named;
     let start = starts.then(|| {
         let (word, class) = match standing {
             TaskProgressSummary { n_available: 0, .. } => ("Open", "btn"),
@@ -196,7 +198,7 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
             </a>
         }
     });
-    let hidden = (state == TaskStatus::Draft).then_some(", visible to curators only");
+    let hidden = (state == AnnotationTaskStatus::Draft).then_some(", visible to curators only");
     let n_mine = standing.n_own_decisions;
     let all = u64::from(n_mine) + u64::from(standing.n_available);
     let mine = f64::from(n_mine) / all.max(1) as f64;

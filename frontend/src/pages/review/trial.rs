@@ -25,7 +25,7 @@ pub(crate) fn TrialAnnotationPage(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
-    let PageLocation { search, .. } = PageLocation::of_calling_page();
+    let PageLocation { search, .. } = PageLocation::from_context_or_browser();
     let seed = Memo::new(move |_| {
         let word = location::query_string_parameter(&search.read(), "seed");
         word.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0)
@@ -82,14 +82,14 @@ impl TrialState {
             self.answers
                 .update(|it| it.push(sides.convert_answer_order(answer)));
             self.told.set(true);
-            item::focus_element(FEEDBACK_ID);
+            item::focus_element_on_next_frame(FEEDBACK_ID);
         }
     }
 
     fn advance(self) {
         if self.told.get_untracked() {
             self.told.set(false);
-            item::focus_element(item::ITEM);
+            item::focus_element_on_next_frame(item::ITEM);
         }
     }
 
@@ -100,7 +100,7 @@ impl TrialState {
                 it.pop();
             });
             self.told.set(false);
-            item::focus_element(item::ITEM);
+            item::focus_element_on_next_frame(item::ITEM);
         }
     }
 }
@@ -126,7 +126,7 @@ fn TrialItems(items: Vec<AnnotationTrialItem>, study: String, seed: u64) -> impl
         told: RwSignal::new(false),
         marks: RwSignal::new(true),
     };
-    keyboard::on_key_press_without_repeats(move |key| {
+    keyboard::listen_for_unrepeated_key_presses(move |key| {
         if item::is_dialog_open() {
             return KeyPressOutcome::Ignored;
         }
@@ -216,7 +216,7 @@ fn TrialFeedback(
     let on_screen =
         move |it| item::SENTENCE_LABELS.answer_label(claim, sides.convert_answer_order(it));
     let href = instance_href(&study, tried.instance);
-    let about = tried.instance.probe.description();
+    let about = tried.instance.probe.probe_description();
     let (class, heading) = match agrees_with_axiom(&tried, answer) {
         _ if !tried.instance.probe.is_axiom() => ("verdict quiet", "Answered"),
         Some(true) => ("verdict ok", "You agree with the axiom"),

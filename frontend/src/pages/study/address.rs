@@ -7,10 +7,10 @@ use shared::study::behavioral_tests::{RelevanceSlice, TieThreshold};
 use shared::study::controls::{InstanceSubset, StudyPageControls};
 use shared::study::instance_list::{InstanceListOptions, InstanceSort};
 use shared::study::overview::StudyOverview;
-use shared::verdict::ClaimOutcome;
+use shared::verdict::VerdictOutcome;
 
 use crate::routes::{PageRoute, escape};
-use crate::widgets::heatmap::{HeatMapCellRow, HeatMapPosition};
+use crate::widgets::heatmap::{HeatMapPosition, RankerOrRelevanceRow};
 
 /// Returns the value of a key in an address.
 pub(crate) type ParameterLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -69,7 +69,7 @@ pub(crate) struct InstanceListView {
     /// The controls, as on the Study page.
     pub(crate) dials: StudyPageControls,
     /// The outcome to list; none lists all.
-    pub(crate) outcome: Option<ClaimOutcome>,
+    pub(crate) outcome: Option<VerdictOutcome>,
     /// A text that the listed queries contain.
     pub(crate) query: String,
     /// The lowest margin to list.
@@ -95,8 +95,8 @@ impl CellAddress {
     /// Returns the name of a position on the heat map.
     pub(crate) fn new(spot: HeatMapPosition, overview: &StudyOverview) -> Option<CellAddress> {
         let ranker = match spot.row {
-            HeatMapCellRow::Ranker(row) => overview.rows.get(row)?.slug.clone(),
-            HeatMapCellRow::Relevance => RELEVANCE_SLUG.to_owned(),
+            RankerOrRelevanceRow::Ranker(row) => overview.rows.get(row)?.slug.clone(),
+            RankerOrRelevanceRow::Relevance => RELEVANCE_SLUG.to_owned(),
         };
         Some(CellAddress {
             ranker,
@@ -108,8 +108,8 @@ impl CellAddress {
     pub(crate) fn position(&self, overview: &StudyOverview) -> Option<HeatMapPosition> {
         let slugs: Vec<String> = overview.rows.iter().map(|it| it.slug.clone()).collect();
         let row = match self.ranker.as_str() {
-            RELEVANCE_SLUG => HeatMapCellRow::Relevance,
-            name => HeatMapCellRow::Ranker(parse_ranker_slug_or_position(&slugs, name).ok()?),
+            RELEVANCE_SLUG => RankerOrRelevanceRow::Relevance,
+            name => RankerOrRelevanceRow::Ranker(parse_ranker_slug_or_position(&slugs, name).ok()?),
         };
         Some(HeatMapPosition {
             row,
@@ -338,10 +338,10 @@ pub(crate) fn instance_href(study: &str, place: StudyInstanceRef) -> String {
     InstanceView::default().href(study, place.probe, place.variant, place.index)
 }
 
-const OUTCOMES: [(ClaimOutcome, &str); 3] = [
-    (ClaimOutcome::Satisfied, "satisfied"),
-    (ClaimOutcome::Tied, "tied"),
-    (ClaimOutcome::Violated, "violated"),
+const OUTCOMES: [(VerdictOutcome, &str); 3] = [
+    (VerdictOutcome::Satisfied, "satisfied"),
+    (VerdictOutcome::Tied, "tied"),
+    (VerdictOutcome::Violated, "violated"),
 ];
 
 /// The parameters of the document slices; all documents are the default and have none.
@@ -358,7 +358,7 @@ const SORTS: [(InstanceSort, &str); 4] = [
 ];
 
 /// Returns the address parameter of an outcome.
-pub(crate) fn outcome_parameter(outcome: ClaimOutcome) -> &'static str {
+pub(crate) fn outcome_parameter(outcome: VerdictOutcome) -> &'static str {
     OUTCOMES
         .iter()
         .find(|it| it.0 == outcome)
@@ -452,7 +452,7 @@ mod tests {
                 subset: InstanceSubset::WithRelevant,
                 split: Some("dev".to_owned()),
             },
-            outcome: Some(ClaimOutcome::Violated),
+            outcome: Some(VerdictOutcome::Violated),
             query: "ice & snow".to_owned(),
             min_margin: Some(-2.5),
             max_margin: None,

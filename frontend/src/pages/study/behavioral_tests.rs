@@ -16,7 +16,7 @@ use shared::study::behavioral_tests::{
 };
 
 use super::address::{BehavioralTestsView, StudyView};
-use crate::api::latest_reply::LatestReply;
+use crate::api::latest_reply::ReactiveRequest;
 use crate::widgets::download;
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::export_buttons::FigureExportButtons;
@@ -34,13 +34,13 @@ pub(crate) fn BehavioralTests(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
-    let page = crate::pages::page_state::StudyPageState::following_address(
+    let page = crate::pages::page_state::AddressEncodedPageState::following_address(
         study,
         StudyView::from_address,
         StudyView::href,
     );
     let view = page.view;
-    let latest = LatestReply::send_on_change(move || {
+    let latest = ReactiveRequest::send_on_change(move || {
         let view = view.get();
         GetBehavioralTestsRequest {
             study: page.study.get_value(),

@@ -84,7 +84,7 @@ fn citation(overview: &StudyOverview, address: &str) -> String {
         overview.instances_hash,
         overview.collection_hash,
         overview.variant.slug(),
-        format::format_date(&overview.created),
+        format::spell_out_iso_date(&overview.created),
         overview.software,
     )
 }

@@ -174,7 +174,7 @@ impl ExportFormat {
 
     fn render(self, overview: &StudyOverview) -> String {
         let tables = report::study_tables(overview);
-        let svg = |theme| plot::figure_to_svg(&plot::draw_study_heatmap(overview), theme);
+        let svg = |theme| plot::figure_to_svg(&plot::draw_study_heatmap_figure(overview), theme);
         match self {
             ExportFormat::Markdown => report::tables_to_markdown(&tables),
             ExportFormat::Csv => tables

@@ -9,14 +9,14 @@ use shared::study::findings::{StudyFinding, find_notable_results};
 use shared::study::overview::StudyOverview;
 
 use super::address::{CellAddress, StudyView};
-use crate::widgets::heatmap::{HeatMapCellRow, HeatMapPosition};
+use crate::widgets::heatmap::{HeatMapPosition, RankerOrRelevanceRow};
 
 /// The number of findings that are shown.
 const MAX_FINDINGS: usize = 3;
 
 /// Renders the largest findings for the current controls.
 #[component]
-pub(super) fn Findings(
+pub(super) fn LargestFindingsList(
     /// The name of the study.
     study: String,
     /// The overview for the current controls.
@@ -59,9 +59,9 @@ pub(super) fn Findings(
 fn finding_position(finding: &StudyFinding) -> HeatMapPosition {
     let who = match finding {
         StudyFinding::ViolatesAxiom { ranker, .. }
-        | StudyFinding::SatisfiesAxiom { ranker, .. } => HeatMapCellRow::Ranker(*ranker),
-        StudyFinding::RankersDiffer { less, .. } => HeatMapCellRow::Ranker(*less),
-        StudyFinding::QrelsContradictAxiom { .. } => HeatMapCellRow::Relevance,
+        | StudyFinding::SatisfiesAxiom { ranker, .. } => RankerOrRelevanceRow::Ranker(*ranker),
+        StudyFinding::RankersDiffer { less, .. } => RankerOrRelevanceRow::Ranker(*less),
+        StudyFinding::QrelsContradictAxiom { .. } => RankerOrRelevanceRow::Relevance,
     };
     HeatMapPosition {
         row: who,

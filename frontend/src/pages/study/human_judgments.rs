@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use shared::annotation::estimate::AgreementEstimates;
 use shared::annotation::tables;
 use shared::api::GetStudyRequest;
-use shared::api::annotation::{ListHumanJudgmentsRequest, TaskId, TaskResults};
+use shared::api::annotation::{AnnotationTaskResults, ListStudyHumanJudgmentsRequest, TaskId};
 use shared::api::people::{AccessRole, GetSessionRequest};
 use shared::api::worker::LOCAL_STUDY;
 use shared::plot::{self, FigureTheme};
@@ -16,7 +16,7 @@ use crate::api::{self, RequestError};
 use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
 use crate::widgets::download;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::figure::FigureView;
 use crate::widgets::section::Section;
@@ -26,7 +26,7 @@ use crate::widgets::task_status::task_status_label;
 /// The data of the section.
 #[derive(Debug, Clone, PartialEq)]
 struct HumanJudgmentsData {
-    tasks: Vec<TaskResults>,
+    tasks: Vec<AnnotationTaskResults>,
     /// The names of the study's rankers, by row.
     rankers: Vec<String>,
     /// Whether the user may create a task.
@@ -39,7 +39,7 @@ async fn load(study: String) -> Result<Option<HumanJudgmentsData>, RequestError>
         return Ok(None);
     }
     let curates = api::send_and_parse(&GetSessionRequest {}).await?.role >= AccessRole::Curator;
-    let tasks = api::send_and_parse(&ListHumanJudgmentsRequest {
+    let tasks = api::send_and_parse(&ListStudyHumanJudgmentsRequest {
         study: study.clone(),
     })
     .await?;
@@ -63,7 +63,7 @@ async fn load(study: String) -> Result<Option<HumanJudgmentsData>, RequestError>
 
 /// Renders the section of the Study page.
 #[component]
-pub(crate) fn HumanJudgments(
+pub(crate) fn HumanJudgmentsSection(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
@@ -81,7 +81,7 @@ pub(crate) fn HumanJudgments(
             let retry = Callback::new(move |()| answer.refetch());
             view! {
                 <section class="section" aria-label="Human judgments">
-                    <ErrorMessage error retry/>
+                    <LoadErrorMessage error retry/>
                 </section>
             }
             .into_any()
@@ -133,8 +133,8 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
 
 /// Renders the result of one task.
 #[component]
-fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl IntoView {
-    let TaskResults {
+fn TaskResult(task: AnnotationTaskResults, rankers: Vec<String>, curates: bool) -> impl IntoView {
+    let AnnotationTaskResults {
         task: no,
         title,
         status,
@@ -180,12 +180,12 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
 /// Renders the estimates as a figure, or as a table in its place.
 #[component]
 fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -> impl IntoView {
-    let mut all = tables::annotation_estimate_tables(&found, &rankers);
+    let mut all = tables::agreement_estimate_tables(&found, &rankers);
     let Some(details) = all.pop() else {
         return ().into_any();
     };
     let table = all.swap_remove(0);
-    let figure = plot::annotation::draw_annotation_results(&found, &rankers);
+    let figure = plot::annotation::draw_agreement_with_annotators(&found, &rankers);
     let width = format!("{}px", figure.width + 2.0 * figure.margin);
     let as_table = RwSignal::new(true);
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));

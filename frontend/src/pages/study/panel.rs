@@ -13,15 +13,15 @@ use shared::stats::MIN_BOOTSTRAP_UNITS;
 use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 use shared::study::controls::{InstanceSubset, StudyPageControls};
 use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
-use shared::study::overview::{RankerAxiomCell, StudyOverview};
-use shared::verdict::ClaimOutcome;
+use shared::study::overview::{RankerAxiomResult, StudyOverview};
+use shared::verdict::VerdictOutcome;
 
 use super::address::{CellAddress, InstanceListView, InstanceView};
 use crate::api;
 use crate::number_format::{format_count_with_noun, format_p_value};
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::figure::FigureView;
-use crate::widgets::heatmap::{HeatMapCellRow, HeatMapPosition};
+use crate::widgets::heatmap::{HeatMapPosition, RankerOrRelevanceRow};
 use crate::widgets::verdict;
 
 /// Renders the panel. It keeps its previous content, faded, while new numbers are loading.
@@ -44,7 +44,7 @@ pub(crate) fn CellPanel(
     let cases = LocalResource::new(move || {
         let (study, spot, dials) = (name.clone(), spot.get(), dials.get());
         let cell = CellAddress::new(spot, &overview.read_untracked());
-        let cell = cell.filter(|_| spot.row != HeatMapCellRow::Relevance);
+        let cell = cell.filter(|_| spot.row != RankerOrRelevanceRow::Relevance);
         async move {
             (
                 spot,
@@ -71,9 +71,9 @@ pub(crate) fn CellPanel(
     };
     let shown = move || {
         let (overview, spot) = (overview.get(), spot.get());
-        let statement = spot.probe.description().statement;
+        let statement = spot.probe.probe_description().statement;
         let title = format!("{} on {}", spot.row_name(&overview), spot.probe.name());
-        let body = match spot.overview_cell(&overview) {
+        let body = match spot.cell_in_overview(&overview) {
             Some(cell) => {
                 let (cell, study) = (cell.clone(), study.clone());
                 view! { <CellDetails study overview cell spot dials cases besides/> }.into_any()
@@ -161,7 +161,7 @@ fn example_positions(n: u64) -> Vec<u64> {
 fn violations_view(dials: &StudyPageControls) -> InstanceListView {
     InstanceListView {
         dials: dials.clone(),
-        outcome: Some(ClaimOutcome::Violated),
+        outcome: Some(VerdictOutcome::Violated),
         sort: InstanceSort::MarginAscending,
         ..InstanceListView::default()
     }
@@ -207,14 +207,16 @@ async fn fetch_filtered_overviews(
 fn CellDetails(
     study: String,
     overview: Arc<StudyOverview>,
-    cell: RankerAxiomCell,
+    cell: RankerAxiomResult,
     spot: HeatMapPosition,
     dials: Signal<StudyPageControls>,
     cases: ViolationExamplesResource,
     besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
-    let value =
-        format::format_fraction_for_interval(cell.micro_average.value, cell.micro_average.interval);
+    let value = format::format_fraction_to_interval_precision(
+        cell.micro_average.value,
+        cell.micro_average.interval,
+    );
     let interval = format::format_interval(cell.micro_average.interval);
     let queries = format!(
         "over {}",
@@ -227,13 +229,13 @@ fn CellDetails(
         view! { <br/> {said} }
     });
     let address = CellAddress::new(spot, &overview);
-    let address = address.filter(|_| spot.row != HeatMapCellRow::Relevance);
+    let address = address.filter(|_| spot.row != RankerOrRelevanceRow::Relevance);
     let ways = instance_links(&study, &cell, address, dials);
     let below = match spot.row {
-        HeatMapCellRow::Ranker(_) => {
+        RankerOrRelevanceRow::Ranker(_) => {
             view! { <ViolationSection study cases mode=overview.variant/> }.into_any()
         }
-        HeatMapCellRow::Relevance => view! {
+        RankerOrRelevanceRow::Relevance => view! {
             <p class="note">
                 "How often the grades agree with the axiom, over instances whose grades differ; \
                  an unjudged document counts as grade 0."
@@ -285,7 +287,7 @@ struct TallyText {
 }
 
 impl TallyText {
-    fn of(cell: &RankerAxiomCell) -> TallyText {
+    fn of(cell: &RankerAxiomResult) -> TallyText {
         let said = |n: u64, outcome| {
             format!(
                 "{} {}",
@@ -294,14 +296,14 @@ impl TallyText {
             )
         };
         TallyText {
-            satisfied: said(cell.tally.satisfied, ClaimOutcome::Satisfied),
-            tied: said(cell.tally.tied, ClaimOutcome::Tied),
-            violated: said(cell.tally.violated, ClaimOutcome::Violated),
+            satisfied: said(cell.tally.satisfied, VerdictOutcome::Satisfied),
+            tied: said(cell.tally.tied, VerdictOutcome::Tied),
+            violated: said(cell.tally.violated, VerdictOutcome::Violated),
         }
     }
 }
 
-fn significance_text(cell: &RankerAxiomCell) -> String {
+fn significance_text(cell: &RankerAxiomResult) -> String {
     let p = format_p_value(cell.p_holm);
     match cell.p_holm < FAMILY_WISE_ERROR_RATE {
         true => format!("differs from chance, {p}"),
@@ -312,7 +314,7 @@ fn significance_text(cell: &RankerAxiomCell) -> String {
 /// Returns links to the violations, or to the satisfied instances if there are none.
 fn instance_links(
     study: &str,
-    cell: &RankerAxiomCell,
+    cell: &RankerAxiomResult,
     address: Option<CellAddress>,
     dials: Signal<StudyPageControls>,
 ) -> Option<AnyView> {
@@ -331,7 +333,7 @@ fn instance_links(
             "Show {}",
             format_count_with_noun(n, "violation", "violations")
         );
-        let href = href(Some(ClaimOutcome::Violated));
+        let href = href(Some(VerdictOutcome::Violated));
         return Some(view! { <a class="btn main" href=href>{words} <kbd>"V"</kbd></a> }.into_any());
     }
     let words = format!(
@@ -339,7 +341,7 @@ fn instance_links(
         format::format_count(cell.tally.satisfied)
     );
     let up = InstanceListView {
-        outcome: Some(ClaimOutcome::Satisfied),
+        outcome: Some(VerdictOutcome::Satisfied),
         sort: InstanceSort::AbsoluteMargin,
         ..violations_view(&dials.get())
     };
@@ -368,7 +370,7 @@ fn ViolationSection(
         }
         Some((_, _, Err(error))) => {
             let retry = Callback::new(move |()| cases.refetch());
-            view! { <div class="below"><ErrorMessage error retry/></div> }.into_any()
+            view! { <div class="below"><LoadErrorMessage error retry/></div> }.into_any()
         }
         Some((spot, dials, Ok(Some(found)))) => {
             let list = violations_view(&dials);
@@ -480,17 +482,17 @@ pub(crate) fn margin_definition(probe: Probe) -> &'static str {
 #[component]
 fn CellFacts(
     overview: Arc<StudyOverview>,
-    cell: RankerAxiomCell,
+    cell: RankerAxiomResult,
     spot: HeatMapPosition,
     besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
     let column = spot
-        .overview_column(&overview)
+        .column_in_overview(&overview)
         .and_then(|it| overview.columns.get(it))
         .cloned();
     let row = match spot.row {
-        HeatMapCellRow::Ranker(row) => overview.rows.get(row).cloned(),
-        HeatMapCellRow::Relevance => None,
+        RankerOrRelevanceRow::Ranker(row) => overview.rows.get(row).cloned(),
+        RankerOrRelevanceRow::Relevance => None,
     };
     let over_queries = format::format_estimate(&cell.macro_average);
     let both = column.filter(|it| it.n_both_orders > 0).map(|it| {
@@ -499,7 +501,7 @@ fn CellFacts(
         }
     });
     let unscored = (cell.tally.unscored > 0).then(|| {
-        let asked = format::format_fraction(cell.scored_fraction());
+        let asked = format::format_two_digit_fraction(cell.scored_fraction());
         let unscored = format::format_count(cell.tally.unscored);
         view! {
             <dt>"Scored"</dt>
@@ -511,18 +513,18 @@ fn CellFacts(
             <dt title="Smallest difference that a study of this size detects with 80 % power">
                 "Smallest detectable difference from .5"
             </dt>
-            <dd>"± " {format::format_fraction(it)}</dd>
+            <dd>"± " {format::format_two_digit_fraction(it)}</dd>
         }
     });
     let note = row.as_ref().and_then(|it| it.ranker.note.clone());
     let note = note.map(|it| view! { <dt>"Note"</dt> <dd>{it}</dd> });
     let in_part = row.as_ref().and_then(|it| it.n_truncated_pairs_if_known());
     let of = move |other: Option<&Arc<StudyOverview>>| {
-        let cell = other.and_then(|it| spot.overview_cell(it));
+        let cell = other.and_then(|it| spot.cell_in_overview(it));
         cell.map_or(format::MISSING.to_owned(), |cell| {
             format!(
                 "{} of {}",
-                format::format_fraction_for_interval(
+                format::format_fraction_to_interval_precision(
                     cell.micro_average.value,
                     cell.micro_average.interval
                 ),

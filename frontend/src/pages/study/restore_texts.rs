@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use web_sys::{DragEvent, FileList, HtmlInputElement};
 
 use crate::api::{RequestError, transport};
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 
 /// The state of restoring the texts.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ enum RestoreState {
 
 /// Asks for the user's copy of the collection, and reports when the texts are restored.
 #[component]
-pub(super) fn RestoreTexts(
+pub(super) fn RestoreTextsFromFiles(
     /// The name of the study.
     study: String,
     /// Called once the texts are restored.
@@ -58,7 +58,7 @@ pub(super) fn RestoreTexts(
         RestoreState::Reading => {
             Some(view! { <p class="note" role="status">"Reading your copy"</p> }.into_any())
         }
-        RestoreState::Refused(error) => Some(view! { <ErrorMessage error/> }.into_any()),
+        RestoreState::Refused(error) => Some(view! { <LoadErrorMessage error/> }.into_any()),
     };
     view! {
         <section class="section" aria-label="Missing document texts">

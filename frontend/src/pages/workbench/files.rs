@@ -157,7 +157,7 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
             ColumnHeading::for_text_column("type"),
             ColumnHeading::for_number_column("rows read"),
             ColumnHeading::for_number_column("rows rejected"),
-            ColumnHeading::for_screen_readers("Remove"),
+            ColumnHeading::screen_reader_only("Remove"),
         ]
     };
     let said = move || bench.files.with(|it| reading_summary(it));

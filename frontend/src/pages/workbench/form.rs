@@ -2,15 +2,15 @@
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
-use shared::api::worker::{CollectionPart, FileKind};
+use shared::api::worker::{FileKind, StudyInputPart};
 use shared::probe::{AxiomVariant, Probe};
 use shared::text::{WordpieceVocabulary, stopwords};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 
 use super::files;
 use super::settings::{
-    LexicalRankerKind, LexicalRankerSettings, LocalStudyField, LocalStudySettings, STOP_LIST_FILE,
-    WORDPIECE,
+    LexicalRankerFormValues, LexicalRankerKind, LocalStudyField, LocalStudyFormValues,
+    STOP_LIST_FILE, WORDPIECE,
 };
 use super::state::{CollectionPartPresence, FileReadState, WorkbenchState};
 use crate::widgets::analyzer::{
@@ -21,8 +21,8 @@ use crate::widgets::axiom_fields::{
 };
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::form::{
-    FieldErrorMessage, FormCheckbox, FormFieldId, FormNumberField, FormState, FormStringSelect,
-    FormTextField, SelectField,
+    FieldErrorMessage, FormCheckbox, FormFieldId, FormNumberField, FormStringSelect, FormTextField,
+    FormValuesAndErrors, SelectField,
 };
 use crate::widgets::section::Section;
 use crate::widgets::variant::axiom_variant_description;
@@ -36,12 +36,12 @@ pub(super) fn StudySettingsForm(bench: WorkbenchState) -> impl IntoView {
             .settings
             .with(|it| it.to_study_definition(&files).err().unwrap_or_default())
     });
-    let form = FormState {
+    let form = FormValuesAndErrors {
         values: bench.settings,
         errors: wrong.into(),
     };
     let number =
-        move |field, label: &'static str, text: fn(&mut LocalStudySettings) -> &mut String| {
+        move |field, label: &'static str, text: fn(&mut LocalStudyFormValues) -> &mut String| {
             view! { <FormNumberField form field label text/> }
         };
     let limits = view! {
@@ -69,11 +69,11 @@ pub(super) fn StudySettingsForm(bench: WorkbenchState) -> impl IntoView {
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
     let add = move |_| {
-        let row = LexicalRankerSettings::with_defaults(LexicalRankerKind::Bm25);
+        let row = LexicalRankerFormValues::with_defaults(LexicalRankerKind::Bm25);
         bench.settings.update(|it| it.rankers.push(row));
     };
     let header = move || {
-        let reset = move |_| bench.settings.set(LocalStudySettings::default_settings());
+        let reset = move |_| bench.settings.set(LocalStudyFormValues::default_settings());
         view! { <button class="btn bare" type="button" on:click=reset>"Reset to defaults"</button> }
     };
     view! {
@@ -98,7 +98,7 @@ pub(super) fn StudySettingsForm(bench: WorkbenchState) -> impl IntoView {
 #[component]
 fn AnalyzerFields(
     bench: WorkbenchState,
-    form: FormState<LocalStudySettings, LocalStudyField>,
+    form: FormValuesAndErrors<LocalStudyFormValues, LocalStudyField>,
 ) -> impl IntoView {
     let mut tokenizers = tokenizer_select_options();
     tokenizers.push((WORDPIECE, "WordPiece, from a vocabulary file"));
@@ -207,21 +207,21 @@ where
 /// Renders the fields of one ranker and its parameters.
 #[component]
 fn RankerFields(
-    form: FormState<LocalStudySettings, LocalStudyField>,
+    form: FormValuesAndErrors<LocalStudyFormValues, LocalStudyField>,
     /// The row of the ranker.
     at: usize,
 ) -> impl IntoView {
     let formula = Memo::new(move |_| form.values.with(|it| it.rankers.get(at).map(|it| it.kind)));
     let options = LexicalRankerKind::ALL.map(|it| {
-        view! { <option selected=move || formula.get() == Some(it)>{it.name()}</option> }
+        view! { <option selected=move || formula.get() == Some(it)>{it.display_name()}</option> }
     });
     let change = move |name: String| {
         let formula = LexicalRankerKind::ALL
             .into_iter()
-            .find(|it| it.name() == name);
+            .find(|it| it.display_name() == name);
         if let Some(formula) = formula {
             form.values
-                .update(|it| it.rankers[at] = LexicalRankerSettings::with_defaults(formula));
+                .update(|it| it.rankers[at] = LexicalRankerFormValues::with_defaults(formula));
         }
     };
     let parameters = move || {
@@ -260,13 +260,14 @@ fn RankerFields(
 /// Renders the field of one parameter of a ranker.
 #[component]
 fn ParameterField(
-    form: FormState<LocalStudySettings, LocalStudyField>,
+    form: FormValuesAndErrors<LocalStudyFormValues, LocalStudyField>,
     at: usize,
     place: usize,
     label: &'static str,
 ) -> impl IntoView {
     let value = move || {
-        let value = |it: &LocalStudySettings| Some(it.rankers.get(at)?.values.get(place)?.clone());
+        let value =
+            |it: &LocalStudyFormValues| Some(it.rankers.get(at)?.values.get(place)?.clone());
         form.values.with(value).unwrap_or_default()
     };
     let set = move |text: String| {
@@ -303,21 +304,23 @@ fn ParameterField(
 
 /// Renders the fields for axioms and variants.
 #[component]
-fn AxiomFields(form: FormState<LocalStudySettings, LocalStudyField>) -> impl IntoView {
-    let probes = Probe::minable_paper_axioms(true).into_iter().map(|axiom| {
-        let on = move || form.values.with(|it| it.probes.contains(&axiom));
-        let turn = move |_| {
-            form.values.update(|it| {
-                it.probes = toggled(&Probe::minable_paper_axioms(true), &it.probes, axiom)
-            });
-        };
-        view! {
-            <label title=axiom.description().short_title>
-                <input type="checkbox" prop:checked=on on:change=turn/>
-                {axiom.name()}
-            </label>
-        }
-    });
+fn AxiomFields(form: FormValuesAndErrors<LocalStudyFormValues, LocalStudyField>) -> impl IntoView {
+    let probes = Probe::list_minable_paper_axioms(true)
+        .into_iter()
+        .map(|axiom| {
+            let on = move || form.values.with(|it| it.probes.contains(&axiom));
+            let turn = move |_| {
+                form.values.update(|it| {
+                    it.probes = toggled(&Probe::list_minable_paper_axioms(true), &it.probes, axiom)
+                });
+            };
+            view! {
+                <label title=axiom.probe_description().short_title>
+                    <input type="checkbox" prop:checked=on on:change=turn/>
+                    {axiom.name()}
+                </label>
+            }
+        });
     let variants = AxiomVariant::ALL.iter().map(|&variant| {
         let on = move || form.values.with(|it| it.variants.contains(&variant));
         let turn = move |_| {
@@ -374,7 +377,7 @@ fn toggled<T: Copy + PartialEq>(all: &[T], chosen: &[T], one: T) -> Vec<T> {
 #[component]
 fn PoolFields(
     bench: WorkbenchState,
-    form: FormState<LocalStudySettings, LocalStudyField>,
+    form: FormValuesAndErrors<LocalStudyFormValues, LocalStudyField>,
 ) -> impl IntoView {
     let options = move || {
         let now = bench.settings.with(|it| it.pool.clone());
@@ -394,7 +397,7 @@ fn PoolFields(
     let ranked = Memo::new(move |_| {
         bench
             .settings
-            .with(LocalStudySettings::takes_pool_from_ranking)
+            .with(LocalStudyFormValues::takes_pool_from_ranking)
     });
     let field = LocalStudyField::Pool;
     view! {
@@ -432,7 +435,7 @@ fn pool_options(bench: WorkbenchState) -> Vec<(String, String)> {
         runs.into_iter()
             .map(|it| (format!("run:{it}"), format!("Top of {it}"))),
     );
-    if bench.part_presence(CollectionPart::Qrels) == CollectionPartPresence::Present {
+    if bench.part_presence(StudyInputPart::Qrels) == CollectionPartPresence::Present {
         pools.push(("judged".to_owned(), "all judged documents".to_owned()));
     }
     pools.push((

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use shared::api::worker::{LocalStudySummary, WorkerRequest};
 use shared::api::{
-    CancelJobRequest, GetJobRequest, Job, JobState, ResumeJobRequest, ServerInfoResponse,
+    CancelScoringJobRequest, GetScoringJobRequest, JobState, ResumeScoringJobRequest, ScoringJob,
+    ServerInfoResponse,
 };
 use shared::score::RankerInfo;
 use wasm_bindgen::JsValue;
@@ -238,12 +239,12 @@ fn hash_prefix(hash: &str) -> String {
 #[component]
 fn JobPanel(ways: NeuralSection, link: StudyScoringJob) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
-    let job = RwSignal::new(None::<Job>);
+    let job = RwSignal::new(None::<ScoringJob>);
     let lost = RwSignal::new(false);
     let watched = StoredValue::new_local(None::<transport::JobSubscription>);
     let id = StoredValue::new(link.id);
     let of = StoredValue::new(link.study_hash);
-    let hear = move |heard: Job| {
+    let hear = move |heard: ScoringJob| {
         let _ = lost.try_set(false);
         let ended = heard.state == JobState::Done;
         let ranker = heard.ranker.clone();
@@ -263,7 +264,7 @@ fn JobPanel(ways: NeuralSection, link: StudyScoringJob) -> impl IntoView {
             Err(error) => failed.set(Some(error)),
         }
     };
-    let take = move |answer: Result<Job, RequestError>| match answer {
+    let take = move |answer: Result<ScoringJob, RequestError>| match answer {
         Ok(found) => hear(found),
         Err(error) => failed.set(Some(error)),
     };
@@ -271,7 +272,7 @@ fn JobPanel(ways: NeuralSection, link: StudyScoringJob) -> impl IntoView {
     // requested once.
     leptos::task::spawn_local(async move {
         let job = id.get_value();
-        let found = api::send_and_parse(&GetJobRequest { job }).await;
+        let found = api::send_and_parse(&GetScoringJobRequest { job }).await;
         let goes_on = found.as_ref().is_ok_and(|it| !it.state.is_finished());
         take(found);
         if goes_on {
@@ -281,13 +282,13 @@ fn JobPanel(ways: NeuralSection, link: StudyScoringJob) -> impl IntoView {
     let cancel = move |_| {
         leptos::task::spawn_local(async move {
             let job = id.get_value();
-            take(api::send_and_parse(&CancelJobRequest { job }).await);
+            take(api::send_and_parse(&CancelScoringJobRequest { job }).await);
         });
     };
     let resume = move |_| {
         leptos::task::spawn_local(async move {
             let job = id.get_value();
-            let found = api::send_and_parse(&ResumeJobRequest { job }).await;
+            let found = api::send_and_parse(&ResumeScoringJobRequest { job }).await;
             let goes_on = found.is_ok();
             take(found);
             if goes_on {
@@ -295,8 +296,9 @@ fn JobPanel(ways: NeuralSection, link: StudyScoringJob) -> impl IntoView {
             }
         });
     };
-    let done =
-        Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::job_progress)));
+    let done = Signal::derive(move || {
+        job.with(|it| it.as_ref().map_or(0.0, job_status::job_progress_fraction))
+    });
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
     let close = move |_| {
         watched.set_value(None);
@@ -354,6 +356,6 @@ async fn merge_scores(ways: NeuralSection, job: &str, of: &str, ranker: &RankerI
             .any(|it| it.fingerprint == ranker.fingerprint)
     });
     if !there {
-        ways.handle_reply(transport::add_scores_to_local_study(job, of).await);
+        ways.handle_reply(transport::fetch_scores_into_local_study(job, of).await);
     }
 }

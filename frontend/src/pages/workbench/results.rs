@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::api::GetStudyRequest;
-use shared::api::worker::{CollectionPart, LOCAL_STUDY, WorkerRequest};
+use shared::api::worker::{LOCAL_STUDY, StudyInputPart, WorkerRequest};
 use shared::compare::{RankerComparisonOptions, RankerRef};
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
@@ -14,7 +14,7 @@ use crate::number_format;
 use crate::pages::compare_address::CompareView;
 use crate::routes::PageRoute;
 use crate::widgets::download;
-use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
+use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
 use crate::widgets::section::Section;
 
 /// Renders the section with the results.
@@ -36,7 +36,7 @@ pub(super) fn WorkbenchResultsSection(bench: WorkbenchState) -> impl IntoView {
         (Some(_), None) => view! { <div class="cell loading"></div> }.into_any(),
         (Some(_), Some(Err(error))) => {
             let again = Callback::new(move |()| look.refetch());
-            view! { <ErrorMessage error retry=again/> }.into_any()
+            view! { <LoadErrorMessage error retry=again/> }.into_any()
         }
         (Some(_), Some(Ok(overview))) => view! { <FractionTable overview/> }.into_any(),
     };
@@ -73,16 +73,16 @@ pub(super) fn WorkbenchResultsSection(bench: WorkbenchState) -> impl IntoView {
 /// Returns the address of the comparison of two runs; none unless the runs, documents and queries
 /// have been read.
 fn compare_runs_href(bench: WorkbenchState) -> Option<String> {
-    let of = |part: CollectionPart| {
+    let of = |part: StudyInputPart| {
         bench.files.with(|files| {
             let files = files.iter().filter(|it| it.collection_part() == Some(part));
             files.map(|it| it.name.clone()).collect::<Vec<String>>()
         })
     };
-    if of(CollectionPart::Documents).is_empty() || of(CollectionPart::Queries).is_empty() {
+    if of(StudyInputPart::Documents).is_empty() || of(StudyInputPart::Queries).is_empty() {
         return None;
     }
-    let runs = of(CollectionPart::Run);
+    let runs = of(StudyInputPart::Run);
     let [first, second] = [runs.first()?, runs.get(1)?].map(|it| RankerRef::Run(it.clone()));
     let view = CompareView {
         comparison: RankerComparisonOptions {
@@ -148,7 +148,7 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
                 );
                 let step =
                     number_format::fraction_to_color_step(cell.micro_average.value).to_string();
-                let value = number_format::format_fraction(cell.micro_average.value);
+                let value = number_format::format_two_digit_fraction(cell.micro_average.value);
                 view! {
                     <td class="num" title=title>
                         <span class="chip" data-step=step>{value}</span>

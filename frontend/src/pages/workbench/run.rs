@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::api::worker::{
-    CollectionPart, WorkerProgress, WorkerRequest, WorkerResponse, WorkerStage,
+    StudyInputPart, WorkerPipelineStage, WorkerProgress, WorkerRequest, WorkerResponse,
 };
 use wasm_bindgen::JsValue;
 
@@ -11,7 +11,7 @@ use super::state::{CollectionPartPresence, FileReadState, StudyRunState, Workben
 use crate::api::worker;
 use crate::keyboard::KeyPressOutcome;
 use crate::number_format;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::progress::ProgressBarView;
 use crate::widgets::section::Section;
 
@@ -110,7 +110,7 @@ pub(super) fn ComputeStudySection(bench: WorkbenchState) -> impl IntoView {
             }
             StudyRunState::Failed(error) => {
                 let again = Callback::new(move |()| start(bench));
-                Some(view! { <ErrorMessage error retry=again/> }.into_any())
+                Some(view! { <LoadErrorMessage error retry=again/> }.into_any())
             }
         }
     };
@@ -159,8 +159,8 @@ fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
         .settings
         .with(|it| it.to_study_definition(&files).is_err());
     match (
-        bench.part_presence(CollectionPart::Documents),
-        bench.part_presence(CollectionPart::Queries),
+        bench.part_presence(StudyInputPart::Documents),
+        bench.part_presence(StudyInputPart::Queries),
     ) {
         _ if reading => Some("Files are still being read."),
         (CollectionPartPresence::Missing, CollectionPartPresence::Missing) => {
@@ -180,7 +180,7 @@ fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
 /// Renders the numbers and progress bars of a run.
 #[component]
 fn RunProgress(bench: WorkbenchState) -> impl IntoView {
-    let step = move |stage: WorkerStage| {
+    let step = move |stage: WorkerPipelineStage| {
         bench.run.with(|run| match run {
             StudyRunState::Running { steps, .. } => {
                 steps.iter().copied().find(|it| it.stage == stage)
@@ -191,7 +191,12 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
             | StudyRunState::Failed(_) => None,
         })
     };
-    let now = Memo::new(move |_| WorkerStage::CREATE_STUDY.into_iter().rev().find_map(step));
+    let now = Memo::new(move |_| {
+        WorkerPipelineStage::CREATE_STUDY
+            .into_iter()
+            .rev()
+            .find_map(step)
+    });
     let done = move || now.get().map_or(0.0, |it| share(&it));
     let big = move || {
         let percent = format!("{:.0} %", (done() * 100.0).floor());
@@ -221,8 +226,9 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
     let (audited, makes) = bench
         .settings
         .with_untracked(|it| (it.has_tokenization_audit, it.uses_derived_documents()));
-    let stages = WorkerStage::CREATE_STUDY.into_iter().filter(|it| {
-        (*it != WorkerStage::Audit || audited) && (*it != WorkerStage::Manipulate || makes)
+    let stages = WorkerPipelineStage::CREATE_STUDY.into_iter().filter(|it| {
+        (*it != WorkerPipelineStage::Audit || audited)
+            && (*it != WorkerPipelineStage::Manipulate || makes)
     });
     let stages = stages.map(|stage| {
         let done = Signal::derive(move || step(stage).map_or(0.0, |it| share(&it)));
@@ -250,25 +256,29 @@ fn share(step: &WorkerProgress) -> f64 {
     }
 }
 
-fn stage_label(stage: WorkerStage) -> &'static str {
+fn stage_label(stage: WorkerPipelineStage) -> &'static str {
     match stage {
-        WorkerStage::Read => "Reading",
-        WorkerStage::Index => "Indexing",
-        WorkerStage::Manipulate => "Manipulating documents",
-        WorkerStage::Mine => "Mining",
-        WorkerStage::Audit => "Analyzer audit",
-        WorkerStage::Score => "Scoring",
-        WorkerStage::CountCooccurrences => "Counting co-occurrences",
-        WorkerStage::TrainVectors => "Training",
+        WorkerPipelineStage::Read => "Reading",
+        WorkerPipelineStage::Index => "Indexing",
+        WorkerPipelineStage::Manipulate => "Manipulating documents",
+        WorkerPipelineStage::Mine => "Mining",
+        WorkerPipelineStage::Audit => "Analyzer audit",
+        WorkerPipelineStage::Score => "Scoring",
+        WorkerPipelineStage::CountCooccurrences => "Counting co-occurrences",
+        WorkerPipelineStage::TrainVectors => "Training",
     }
 }
 
-fn stage_unit(stage: WorkerStage) -> &'static str {
+fn stage_unit(stage: WorkerPipelineStage) -> &'static str {
     match stage {
-        WorkerStage::Read => "bytes",
-        WorkerStage::Index | WorkerStage::Audit | WorkerStage::CountCooccurrences => "documents",
-        WorkerStage::TrainVectors => "epochs",
-        WorkerStage::Manipulate | WorkerStage::Mine | WorkerStage::Score => "queries",
+        WorkerPipelineStage::Read => "bytes",
+        WorkerPipelineStage::Index
+        | WorkerPipelineStage::Audit
+        | WorkerPipelineStage::CountCooccurrences => "documents",
+        WorkerPipelineStage::TrainVectors => "epochs",
+        WorkerPipelineStage::Manipulate
+        | WorkerPipelineStage::Mine
+        | WorkerPipelineStage::Score => "queries",
     }
 }
 

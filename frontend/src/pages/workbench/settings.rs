@@ -4,15 +4,15 @@ mod files;
 mod definition;
 mod rankers;
 
-use shared::probe::{AxiomVariant, MiningLimits, Probe};
+use shared::probe::{AxiomVariant, MiningThresholds, Probe};
 
 use crate::old_addresses::{WORKBENCH, with_old_names};
 use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::axiom_fields::default_length_tolerance;
 
 pub(crate) use definition::LocalStudyField;
-pub(crate) use files::{LocalStudyDefinitionFiles, UploadedPairsFile};
-pub(crate) use rankers::{LexicalRankerKind, LexicalRankerSettings};
+pub(crate) use files::{LocalStudyAuxiliaryFiles, UploadedTransferPairsFile};
+pub(crate) use rankers::{LexicalRankerFormValues, LexicalRankerKind};
 
 /// The value in an address that turns the tokenization audit on.
 const AUDIT: &str = "1";
@@ -26,11 +26,11 @@ pub(crate) const STOP_LIST_FILE: &str = "list";
 /// The contents of the form. Everything that is typed is stored as text, so that an error can be
 /// shown beside its field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LocalStudySettings {
+pub(crate) struct LocalStudyFormValues {
     /// The analyzer. The values `wordpiece` and `list` need a file.
     pub(crate) analyzer: AnalyzerChoice,
     /// The rankers of the study, at least one.
-    pub(crate) rankers: Vec<LexicalRankerSettings>,
+    pub(crate) rankers: Vec<LexicalRankerFormValues>,
     /// The candidate pool: `rank:bm25`, `run:FILE`, `group`, `judged` or `all`.
     pub(crate) pool: String,
     /// The depth of a ranked pool, in documents per query.
@@ -55,40 +55,42 @@ pub(crate) struct LocalStudySettings {
     pub(crate) has_tokenization_audit: bool,
 }
 
-impl LocalStudySettings {
-    /// Returns the default settings, with the limits of [`MiningLimits::STANDARD`].
-    pub(crate) fn default_settings() -> LocalStudySettings {
-        LocalStudySettings {
+impl LocalStudyFormValues {
+    /// Returns the default settings, with the limits of [`MiningThresholds::STANDARD`].
+    pub(crate) fn default_settings() -> LocalStudyFormValues {
+        LocalStudyFormValues {
             analyzer: AnalyzerChoice::default_choice(),
             rankers: vec![
-                LexicalRankerSettings::with_defaults(LexicalRankerKind::Bm25),
-                LexicalRankerSettings::with_defaults(LexicalRankerKind::Dirichlet),
+                LexicalRankerFormValues::with_defaults(LexicalRankerKind::Bm25),
+                LexicalRankerFormValues::with_defaults(LexicalRankerKind::Dirichlet),
             ],
             pool: "rank:bm25".to_owned(),
             pool_depth: "50".to_owned(),
-            probes: Probe::minable_paper_axioms(false),
+            probes: Probe::list_minable_paper_axioms(false),
             further_axioms: String::new(),
             variants: vec![AxiomVariant::Fixed],
             length_tolerance: default_length_tolerance(),
-            min_query_terms: MiningLimits::STANDARD
+            min_query_terms: MiningThresholds::STANDARD
                 .min_query_term_occurrences
                 .to_string(),
             max_instances_per_query: String::new(),
-            seed: MiningLimits::STANDARD.seed.to_string(),
+            seed: MiningThresholds::STANDARD.seed.to_string(),
             n_queries: String::new(),
             has_tokenization_audit: false,
         }
     }
 
     /// Parses the settings from an address; missing parameters have the values of
-    /// [`LocalStudySettings::default_settings`].
-    pub(crate) fn from_query_string(query: impl Fn(&str) -> Option<String>) -> LocalStudySettings {
-        let usual = LocalStudySettings::default_settings();
+    /// [`LocalStudyFormValues::default_settings`].
+    pub(crate) fn from_query_string(
+        query: impl Fn(&str) -> Option<String>,
+    ) -> LocalStudyFormValues {
+        let usual = LocalStudyFormValues::default_settings();
         let query = with_old_names(WORKBENCH, query);
         let word = |key: &str, usual: String| query(key).unwrap_or(usual);
         let rankers = query("rankers").map(|it| {
             it.split(';')
-                .filter_map(LexicalRankerSettings::parse_ranker_spec)
+                .filter_map(LexicalRankerFormValues::parse_ranker_spec)
                 .collect()
         });
         let named = |list: String| {
@@ -97,7 +99,7 @@ impl LocalStudySettings {
                 .filter(|it| list.split(',').any(|word| word == it.slug()))
                 .collect()
         };
-        LocalStudySettings {
+        LocalStudyFormValues {
             analyzer: AnalyzerChoice::from_address_parameters(&query),
             rankers: rankers.unwrap_or(usual.rankers),
             pool: word("pool", usual.pool),
@@ -114,12 +116,12 @@ impl LocalStudySettings {
         }
     }
 
-    /// Returns the settings that differ from [`LocalStudySettings::default_settings`] as address
+    /// Returns the settings that differ from [`LocalStudyFormValues::default_settings`] as address
     /// parameters.
     pub(crate) fn to_non_default_query_pairs(&self) -> Vec<(&'static str, String)> {
         let (mine, usual) = (
             self.parameters(),
-            LocalStudySettings::default_settings().parameters(),
+            LocalStudyFormValues::default_settings().parameters(),
         );
         mine.into_iter()
             .zip(usual)
@@ -132,7 +134,7 @@ impl LocalStudySettings {
         let rankers: Vec<String> = self
             .rankers
             .iter()
-            .map(LexicalRankerSettings::to_ranker_spec_string)
+            .map(LexicalRankerFormValues::to_ranker_spec_string)
             .collect();
         let probes: Vec<_> = self.probes.iter().map(|it| it.slug()).collect();
         let modes: Vec<&str> = self.variants.iter().map(|it| it.slug()).collect();
@@ -169,7 +171,7 @@ impl LocalStudySettings {
 }
 
 fn parse_probes(list: &str) -> Vec<Probe> {
-    Probe::minable_paper_axioms(true)
+    Probe::list_minable_paper_axioms(true)
         .into_iter()
         .filter(|it| list.split(',').any(|word| word == it.slug()))
         .collect()
@@ -182,20 +184,22 @@ mod tests {
 
     #[test]
     fn the_address_gives_the_settings_back() {
-        let mut settings = LocalStudySettings::default_settings();
+        let mut settings = LocalStudyFormValues::default_settings();
         assert_eq!(settings.to_non_default_query_pairs(), []);
-        settings.rankers.push(LexicalRankerSettings::with_defaults(
-            LexicalRankerKind::JelinekMercer,
-        ));
+        settings
+            .rankers
+            .push(LexicalRankerFormValues::with_defaults(
+                LexicalRankerKind::JelinekMercer,
+            ));
         settings.length_tolerance = "inf".to_owned();
         settings.probes = vec![Probe::Axiom(Axiom::Tp)];
         let query = settings.to_non_default_query_pairs();
-        let again = LocalStudySettings::from_query_string(|key| {
+        let again = LocalStudyFormValues::from_query_string(|key| {
             query.iter().find(|it| it.0 == key).map(|it| it.1.clone())
         });
         assert_eq!(again, settings);
         // The names of before are read too.
-        let old = LocalStudySettings::from_query_string(|key| match key {
+        let old = LocalStudyFormValues::from_query_string(|key| match key {
             "k" => Some("7".to_owned()),
             "modes" => Some("code".to_owned()),
             "delta" => Some("inf".to_owned()),
@@ -203,13 +207,13 @@ mod tests {
             "n_queries" => Some("9".to_owned()),
             _ => None,
         });
-        let expected = LocalStudySettings {
+        let expected = LocalStudyFormValues {
             pool_depth: "7".to_owned(),
             variants: vec![AxiomVariant::Code],
             length_tolerance: "inf".to_owned(),
             max_instances_per_query: "3".to_owned(),
             n_queries: "9".to_owned(),
-            ..LocalStudySettings::default_settings()
+            ..LocalStudyFormValues::default_settings()
         };
         assert_eq!(old, expected);
     }

@@ -2,18 +2,18 @@
 
 use leptos::prelude::*;
 use shared::api::worker::{
-    CollectionPart, FileKind, FileSummary, LocalStudySummary, WorkerProgress, WorkerResponse,
+    FileKind, FileSummary, LocalStudySummary, StudyInputPart, WorkerProgress, WorkerResponse,
 };
 use web_sys::File;
 
-use super::settings::{LocalStudyDefinitionFiles, LocalStudySettings, UploadedPairsFile};
+use super::settings::{LocalStudyAuxiliaryFiles, LocalStudyFormValues, UploadedTransferPairsFile};
 use crate::api::RequestError;
 
 /// The state of the Workbench page.
 #[derive(Clone, Copy)]
 pub(super) struct WorkbenchState {
     pub(super) files: RwSignal<Vec<WorkbenchFile>, LocalStorage>,
-    pub(super) settings: RwSignal<LocalStudySettings>,
+    pub(super) settings: RwSignal<LocalStudyFormValues>,
     /// The uploaded stop list, with the name of its file.
     pub(super) stop_list: RwSignal<Option<(String, shared::text::Stopwords)>>,
     /// The uploaded WordPiece vocabulary, or why it could not be read.
@@ -35,18 +35,18 @@ pub(super) struct StudyScoringJob {
 
 impl WorkbenchState {
     /// Returns the files that the study's definition uses.
-    pub(super) fn files_of_study_definition(self) -> LocalStudyDefinitionFiles {
-        let of = |part: CollectionPart| {
+    pub(super) fn files_of_study_definition(self) -> LocalStudyAuxiliaryFiles {
+        let of = |part: StudyInputPart| {
             self.files.with(|files| {
                 let files = files.iter().filter(|it| it.collection_part() == Some(part));
                 files.map(|it| it.name.clone()).collect::<Vec<String>>()
             })
         };
-        LocalStudyDefinitionFiles {
+        LocalStudyAuxiliaryFiles {
             stop_list: self.stop_list.get().map(|it| it.1),
             vocabulary: self.vocabulary.get(),
-            vectors: of(CollectionPart::Vectors).pop(),
-            corpora: of(CollectionPart::Documents),
+            vectors: of(StudyInputPart::Vectors).pop(),
+            corpora: of(StudyInputPart::Documents),
             pairs: self.files.with(|files| {
                 files
                     .iter()
@@ -57,7 +57,7 @@ impl WorkbenchState {
     }
 
     /// Returns whether a part of the collection has been read.
-    pub(super) fn part_presence(self, part: CollectionPart) -> CollectionPartPresence {
+    pub(super) fn part_presence(self, part: StudyInputPart) -> CollectionPartPresence {
         let found = self
             .files
             .with(|files| files.iter().any(|it| it.collection_part() == Some(part)));
@@ -105,7 +105,7 @@ pub(super) enum FileReadState {
 
 impl WorkbenchFile {
     /// Returns the part of the collection that the file holds, once it has been read.
-    pub(super) fn collection_part(&self) -> Option<CollectionPart> {
+    pub(super) fn collection_part(&self) -> Option<StudyInputPart> {
         match &self.state {
             FileReadState::Read(read) => Some(read.kind.collection_part()),
             FileReadState::Reading(_) | FileReadState::Failed(_) => None,
@@ -115,11 +115,11 @@ impl WorkbenchFile {
 
 impl WorkbenchFile {
     /// Returns the file as a transfer set, if it holds pairs.
-    pub(super) fn as_pairs_file(&self) -> Option<UploadedPairsFile> {
+    pub(super) fn as_pairs_file(&self) -> Option<UploadedTransferPairsFile> {
         let FileReadState::Read(read) = &self.state else {
             return None;
         };
-        Some(UploadedPairsFile {
+        Some(UploadedTransferPairsFile {
             name: self.name.clone(),
             query_source: read.query_source?,
             is_symmetric: read.kind == FileKind::SymmetricPairs,

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use shared::api::worker::{
-    CollectionPart, FileKind, TrainedVectorsSummary, WorkerProgress, WorkerRequest, WorkerResponse,
-    WorkerStage,
+    FileKind, StudyInputPart, TrainedVectorsSummary, WorkerPipelineStage, WorkerProgress,
+    WorkerRequest, WorkerResponse,
 };
 use shared::text::Analyzer;
 use shared::word_vectors::glove::GloveSettings;
@@ -15,7 +15,7 @@ use super::state::{CollectionPartPresence, WorkbenchState};
 use crate::api::{RequestError, worker};
 use crate::number_format;
 use crate::widgets::download;
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::form::{TextField, TextInputBinding};
 use crate::widgets::progress::ProgressBarView;
 
@@ -76,7 +76,7 @@ pub(super) fn TrainVectorsForm(bench: WorkbenchState) -> impl IntoView {
     let typed = RwSignal::new(TrainingSettings::default());
     let training = RwSignal::new_local(TrainingState::Idle);
     let has_texts = Memo::new(move |_| {
-        bench.part_presence(CollectionPart::Documents) == CollectionPartPresence::Present
+        bench.part_presence(StudyInputPart::Documents) == CollectionPartPresence::Present
     });
     let field = move |label: &'static str,
                       get: fn(&TrainingSettings) -> String,
@@ -102,7 +102,7 @@ pub(super) fn TrainVectorsForm(bench: WorkbenchState) -> impl IntoView {
             }
             TrainingState::Failed(error) => {
                 let retry = Callback::new(move |()| start(bench, typed, training));
-                Some(view! { <ErrorMessage error retry/> }.into_any())
+                Some(view! { <LoadErrorMessage error retry/> }.into_any())
             }
             TrainingState::Done(trained, blob) => {
                 Some(view! { <TrainingResult trained blob/> }.into_any())
@@ -231,8 +231,8 @@ fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl Int
                 .remaining_s
                 .map_or("–".to_owned(), number_format::format_duration);
             let what = match it.stage {
-                WorkerStage::Index => "Reading documents",
-                WorkerStage::CountCooccurrences => "Counting co-occurrences",
+                WorkerPipelineStage::Index => "Reading documents",
+                WorkerPipelineStage::CountCooccurrences => "Counting co-occurrences",
                 _ => "Training",
             };
             format!(

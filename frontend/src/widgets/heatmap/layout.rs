@@ -4,38 +4,41 @@ use shared::plot::heatmap_rows::{self, COUNTS, HeatmapRow};
 use shared::probe::{Axiom, Probe};
 use shared::study::overview::StudyOverview;
 
-use super::HeatMapCellRow;
+use super::RankerOrRelevanceRow;
 
 /// The number of rankers that fit on a phone.
 pub(super) const MAX_PHONE_RANKERS: usize = 7;
 
 /// One track of the grid: a row on a wide screen, a column on a phone.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct HeatMapTrack {
+pub(super) struct HeatMapGridTrack {
     /// The number of the track, counted from 1.
     pub(super) index: usize,
     /// The content of the track.
-    pub(super) content: HeatMapTrackContent,
+    pub(super) content: HeatMapGridTrackContent,
 }
 
 /// What a grid track holds: families, headings, or a row of cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum HeatMapTrackContent {
+pub(super) enum HeatMapGridTrackContent {
     Families,
     Heads,
     Row(HeatmapRow),
 }
 
 /// Returns the tracks of the heat map, from the top.
-pub(super) fn heat_map_tracks(frame: &StudyOverview) -> Vec<HeatMapTrack> {
-    let heads = [HeatMapTrackContent::Families, HeatMapTrackContent::Heads];
-    let rows = heatmap_rows::study_heatmap_rows(frame)
+pub(super) fn heat_map_row_tracks(frame: &StudyOverview) -> Vec<HeatMapGridTrack> {
+    let heads = [
+        HeatMapGridTrackContent::Families,
+        HeatMapGridTrackContent::Heads,
+    ];
+    let rows = heatmap_rows::heatmap_ranker_and_count_rows(frame)
         .into_iter()
-        .map(HeatMapTrackContent::Row);
+        .map(HeatMapGridTrackContent::Row);
     let whats = heads.into_iter().chain(rows);
     let lines = whats.enumerate();
     lines
-        .map(|(at, what)| HeatMapTrack {
+        .map(|(at, what)| HeatMapGridTrack {
             index: at + 1,
             content: what,
         })
@@ -43,19 +46,23 @@ pub(super) fn heat_map_tracks(frame: &StudyOverview) -> Vec<HeatMapTrack> {
 }
 
 /// Returns the rows with cells, from the top.
-pub(super) fn rows_with_cells(lines: &[HeatMapTrack]) -> Vec<HeatMapCellRow> {
+pub(super) fn ranker_and_relevance_rows(lines: &[HeatMapGridTrack]) -> Vec<RankerOrRelevanceRow> {
     let cells = lines.iter().filter_map(|it| match it.content {
-        HeatMapTrackContent::Row(HeatmapRow::Ranker(row)) => Some(HeatMapCellRow::Ranker(row)),
-        HeatMapTrackContent::Row(HeatmapRow::Relevance) => Some(HeatMapCellRow::Relevance),
-        HeatMapTrackContent::Row(HeatmapRow::Group(_) | HeatmapRow::Count(_))
-        | HeatMapTrackContent::Families
-        | HeatMapTrackContent::Heads => None,
+        HeatMapGridTrackContent::Row(HeatmapRow::Ranker(row)) => {
+            Some(RankerOrRelevanceRow::Ranker(row))
+        }
+        HeatMapGridTrackContent::Row(HeatmapRow::Relevance) => {
+            Some(RankerOrRelevanceRow::Relevance)
+        }
+        HeatMapGridTrackContent::Row(HeatmapRow::Group(_) | HeatmapRow::Count(_))
+        | HeatMapGridTrackContent::Families
+        | HeatMapGridTrackContent::Heads => None,
     });
     cells.collect()
 }
 
 /// Returns the CSS grid templates: the columns, then the columns and rows of the swapped layout.
-pub(super) fn css_grid_templates(frame: &StudyOverview, lines: &[HeatMapTrack]) -> [String; 3] {
+pub(super) fn css_grid_templates(frame: &StudyOverview, lines: &[HeatMapGridTrack]) -> [String; 3] {
     let mut wide = "minmax(124px, 1fr)".to_owned();
     let mut turned_rows = "auto".to_owned();
     for (at, column) in frame.columns.iter().enumerate() {
@@ -78,15 +85,15 @@ pub(super) fn css_grid_templates(frame: &StudyOverview, lines: &[HeatMapTrack]) 
     }
     let mut groups = 0;
     let turned = lines.iter().map(|it| match it.content {
-        HeatMapTrackContent::Families => "0",
-        HeatMapTrackContent::Heads => "minmax(58px, 1fr)",
-        HeatMapTrackContent::Row(HeatmapRow::Group(COUNTS) | HeatmapRow::Count(_)) => "0",
-        HeatMapTrackContent::Row(HeatmapRow::Group(_)) => {
+        HeatMapGridTrackContent::Families => "0",
+        HeatMapGridTrackContent::Heads => "minmax(58px, 1fr)",
+        HeatMapGridTrackContent::Row(HeatmapRow::Group(COUNTS) | HeatmapRow::Count(_)) => "0",
+        HeatMapGridTrackContent::Row(HeatmapRow::Group(_)) => {
             groups += 1;
             if groups == 1 { "0" } else { "4px" }
         }
-        HeatMapTrackContent::Row(HeatmapRow::Ranker(row)) if row >= MAX_PHONE_RANKERS => "0",
-        HeatMapTrackContent::Row(HeatmapRow::Ranker(_) | HeatmapRow::Relevance) => "var(--w)",
+        HeatMapGridTrackContent::Row(HeatmapRow::Ranker(row)) if row >= MAX_PHONE_RANKERS => "0",
+        HeatMapGridTrackContent::Row(HeatmapRow::Ranker(_) | HeatmapRow::Relevance) => "var(--w)",
     });
     let turned: Vec<&str> = turned.collect();
     [wide, turned.join(" "), turned_rows]
@@ -129,7 +136,9 @@ pub(crate) fn probe_family_name(probe: Probe) -> &'static str {
 }
 
 /// Returns the families from the left, each with its first grid column and number of columns.
-pub(super) fn probe_family_spans(frame: &StudyOverview) -> Vec<(&'static str, usize, usize)> {
+pub(super) fn probe_family_column_spans(
+    frame: &StudyOverview,
+) -> Vec<(&'static str, usize, usize)> {
     let mut all: Vec<(&'static str, usize, usize)> = Vec::new();
     for (at, column) in frame.columns.iter().enumerate() {
         let name = probe_family_name(column.probe);
@@ -175,13 +184,13 @@ mod tests {
     #[test]
     fn keys_move_inside_the_map() {
         let rows = [
-            HeatMapCellRow::Ranker(0),
-            HeatMapCellRow::Ranker(2),
-            HeatMapCellRow::Relevance,
+            RankerOrRelevanceRow::Ranker(0),
+            RankerOrRelevanceRow::Ranker(2),
+            RankerOrRelevanceRow::Relevance,
         ];
         let axioms = [Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Tp)];
         let from = HeatMapPosition {
-            row: HeatMapCellRow::Ranker(2),
+            row: RankerOrRelevanceRow::Ranker(2),
             probe: Probe::Axiom(Axiom::Tfc1),
         };
         let grid = rows.map(|who| {
@@ -201,14 +210,14 @@ mod tests {
         assert_eq!(
             to("ArrowDown"),
             Some(HeatMapPosition {
-                row: HeatMapCellRow::Relevance,
+                row: RankerOrRelevanceRow::Relevance,
                 ..from
             })
         );
         assert_eq!(
             to("ArrowUp"),
             Some(HeatMapPosition {
-                row: HeatMapCellRow::Ranker(0),
+                row: RankerOrRelevanceRow::Ranker(0),
                 ..from
             })
         );
@@ -224,7 +233,7 @@ mod tests {
 
     #[test]
     fn axioms_of_a_family_stand_together() {
-        let names: Vec<&str> = Probe::minable_paper_axioms(true)
+        let names: Vec<&str> = Probe::list_minable_paper_axioms(true)
             .into_iter()
             .map(probe_family_name)
             .collect();

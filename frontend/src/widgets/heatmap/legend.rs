@@ -63,7 +63,7 @@ fn IntervalExample(
 #[component]
 pub(crate) fn HeatMapPlaceholder() -> impl IntoView {
     const ROWS: usize = 4;
-    let n_columns = Probe::minable_paper_axioms(false).len();
+    let n_columns = Probe::list_minable_paper_axioms(false).len();
     let rows = (0..ROWS).map(|row| {
         let cells = (0..n_columns).map(|column| {
             view! { <span class="cell loading" style=("--c", (column + 2).to_string())></span> }

@@ -1,4 +1,6 @@
-use super::super::event::{AnnotationAction, AnnotatorExclusionChange, SkipReason, SkippedItem};
+use super::super::event::{
+    AnnotationEventAction, AnnotatorExclusionChange, SkipReason, SkippedItem,
+};
 use super::super::fixture::{self, decision_action, log_entry_at_second};
 use super::super::{AnnotationEventKey, AnnotatorAnswer};
 use super::*;
@@ -23,7 +25,7 @@ fn items() -> Vec<AnnotationItem> {
 }
 
 struct World {
-    task: AnnotationTask,
+    task: AnnotationTaskDefinition,
     items: Vec<AnnotationItem>,
     log: AnnotationLog,
     leases: Vec<ItemLease>,
@@ -56,7 +58,7 @@ impl World {
         next.assignments.iter().map(|it| it.item.0).collect()
     }
 
-    fn does(&mut self, person: u32, what: AnnotationAction) -> AnnotationEventKey {
+    fn does(&mut self, person: u32, what: AnnotationEventAction) -> AnnotationEventKey {
         let entry = log_entry_at_second(self.log.len() as u64 + 1, person, what);
         let key = entry.event.key;
         self.log.append(entry);
@@ -111,7 +113,7 @@ fn everybody_has_an_order_of_their_own() {
     assert_ne!(world.next(1, 26)[2..], world.next(2, 26)[2..]);
     assert_eq!(world.next(1, 8), world.next(1, 26)[..8]);
     let without = World {
-        task: AnnotationTask {
+        task: AnnotationTaskDefinition {
             gold_interval: 0,
             ..fixture::tfc1_annotation_task()
         },
@@ -132,7 +134,7 @@ fn an_item_goes_to_as_many_people_as_asked_for() {
         person: PersonId(2),
         reason: String::new(),
     };
-    world.does(9, AnnotationAction::Excluded(standing));
+    world.does(9, AnnotationEventAction::Excluded(standing));
     let drawn = world.works(3).into_iter().filter(|it| *it > 5);
     assert_eq!(drawn.count(), 20);
     assert!(world.next(2, 5).is_empty());
@@ -187,10 +189,10 @@ fn who_passes_over_an_item_leaves_it_to_others() {
         reason: SkipReason::BrokenDocument,
         note: String::new(),
     };
-    let key = world.does(1, AnnotationAction::Skipped(skip));
+    let key = world.does(1, AnnotationEventAction::Skipped(skip));
     assert!(!world.next(1, 26).contains(&item));
     assert!(world.next(2, 26).contains(&item));
-    world.does(1, AnnotationAction::Undone { of: key });
+    world.does(1, AnnotationEventAction::Undone { of: key });
     assert!(world.next(1, 26).contains(&item));
 }
 
@@ -202,6 +204,6 @@ fn what_is_taken_back_comes_back() {
     world.decides(1, 1);
     let key = world.decides(1, item);
     assert!(!world.next(1, 26).contains(&item));
-    world.does(1, AnnotationAction::Undone { of: key });
+    world.does(1, AnnotationEventAction::Undone { of: key });
     assert_eq!(world.next(1, 1), [item]);
 }

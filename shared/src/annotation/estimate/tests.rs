@@ -1,4 +1,4 @@
-use super::super::event::{AnnotationAction, ItemAdjudication};
+use super::super::event::{AnnotationEventAction, ItemAdjudication};
 use super::super::fixture::{self, decision_action, log_entries_of_answers, log_entry_at_second};
 use super::super::judgments::AnnotatorVote;
 use super::super::sample::draw_sample_from_frame;
@@ -26,7 +26,7 @@ fn answer(letter: char) -> Option<AnnotatorAnswer> {
 
 /// Each row has the query, 1/π, the answer of each annotator, that of a ranker and that of the
 /// relevance judgments.
-fn items(rows: &str) -> Vec<SampledItemPreferences> {
+fn items(rows: &str) -> Vec<SampledItemWithPreferences> {
     let row = |row: &str| {
         let parts: Vec<&str> = row.split_whitespace().collect();
         let one = |at: usize| preference(parts[at].chars().next().unwrap());
@@ -37,7 +37,7 @@ fn items(rows: &str) -> Vec<SampledItemPreferences> {
                 reason_rating: None,
             })
         });
-        SampledItemPreferences {
+        SampledItemWithPreferences {
             probe: Probe::Axiom(Axiom::Tfc1),
             claim: ScoreClaimKind::Higher,
             query: parts[0].parse().unwrap(),
@@ -74,7 +74,7 @@ const ROWS: &str = "
 
 #[track_caller]
 fn check(
-    found: Option<WeightedShareEstimate>,
+    found: Option<SamplingFrameShareEstimate>,
     value: f64,
     interval: [f64; 2],
     with_people: Option<[f64; 2]>,
@@ -202,7 +202,7 @@ fn too_little_bounds_nothing() {
     let nothing = compute_agreement_estimates(&[]);
     assert_eq!(
         nothing.overall.axiom_vs_people,
-        AgreementShareEstimates::default()
+        PairwiseAgreementRates::default()
     );
     assert_eq!(nothing.by_probe, []);
 }
@@ -254,7 +254,7 @@ fn samples_tell_the_truth_about_the_frame() {
     let (mut sum, mut n_held) = (0.0, 0);
     for seed in 0..40 {
         let drawn = draw_sample_from_frame(&frame, &design, 60, seed).unwrap();
-        let drawn = drawn.iter().map(|it| SampledItemPreferences {
+        let drawn = drawn.iter().map(|it| SampledItemWithPreferences {
             probe: Probe::Axiom(Axiom::Tfc1),
             claim: ScoreClaimKind::Higher,
             query: frame[it.index].query,
@@ -274,8 +274,8 @@ fn samples_tell_the_truth_about_the_frame() {
             ranker_preferences: Vec::new(),
             qrels_preference: None,
         });
-        let drawn: Vec<SampledItemPreferences> = drawn.collect();
-        let polls = VoteSample::from_items(&drawn.iter().collect::<Vec<_>>());
+        let drawn: Vec<SampledItemWithPreferences> = drawn.collect();
+        let polls = SampledItemVotes::from_items(&drawn.iter().collect::<Vec<_>>());
         let found = polls.estimate_hajek_share(|it, times| {
             Some(bool_to_number(
                 it.consensus_with_annotator_weights(times)? == DocumentPreference::First,
@@ -323,7 +323,7 @@ fn what_a_study_and_a_log_say_of_an_item() {
     all.push(log_entry_at_second(
         9,
         9,
-        AnnotationAction::Adjudicated(ItemAdjudication {
+        AnnotationEventAction::Adjudicated(ItemAdjudication {
             item: ItemNo(0),
             answer: AnnotatorAnswer::First,
             note: String::new(),
@@ -344,7 +344,7 @@ fn what_a_study_and_a_log_say_of_an_item() {
     .unwrap();
     assert_eq!(found.len(), instances.len());
     assert_eq!(
-        found[0].answers.consensus(),
+        found[0].answers.adjudicated_or_majority_preference(),
         ItemConsensus::Prefers(DocumentPreference::First)
     );
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{AgreementShareEstimates, SampledItemPreferences, WeightedShareEstimate};
+use super::{PairwiseAgreementRates, SampledItemWithPreferences, SamplingFrameShareEstimate};
 use crate::annotation::judgments::{AnnotatorVote, ItemConsensus, majority_of_weighted_answers};
 use crate::annotation::{DocumentPreference, PersonId};
 use crate::probe::ScoreClaimKind;
@@ -18,25 +18,25 @@ const ONE_EMPTY_IN: usize = 20;
 
 /// The side that annotators are compared with.
 #[derive(Clone, Copy)]
-pub(super) enum ClaimOrPreference {
+pub(super) enum AnnotatorComparisonTarget {
     Claim,
     Preference(DocumentPreference),
     NoPreference,
 }
 
-impl ClaimOrPreference {
+impl AnnotatorComparisonTarget {
     fn agrees(self, claim: ScoreClaimKind, people: DocumentPreference) -> Option<bool> {
         match self {
-            ClaimOrPreference::Claim => Some(people.satisfies(claim)),
-            ClaimOrPreference::Preference(it) => Some(it == people),
-            ClaimOrPreference::NoPreference => None,
+            AnnotatorComparisonTarget::Claim => Some(people.satisfies(claim)),
+            AnnotatorComparisonTarget::Preference(it) => Some(it == people),
+            AnnotatorComparisonTarget::NoPreference => None,
         }
     }
 }
 
 /// An item with the index of each voter among the annotators.
 pub(super) struct ItemVotes<'a> {
-    pub(super) item: &'a SampledItemPreferences,
+    pub(super) item: &'a SampledItemWithPreferences,
     voters: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ impl ItemVotes<'_> {
         times: &[u32],
     ) -> Option<DocumentPreference> {
         let settled = match self.item.answers.adjudications.len() {
-            1 => self.item.answers.consensus(),
+            1 => self.item.answers.adjudicated_or_majority_preference(),
             _ => majority_of_weighted_answers(
                 self.votes(times).map(|(vote, times)| (vote.answer, times)),
             ),
@@ -85,13 +85,13 @@ pub(super) fn weighted_vote_share(
 }
 
 /// The items of a sample with their votes.
-pub(super) struct VoteSample<'a> {
+pub(super) struct SampledItemVotes<'a> {
     each: Vec<ItemVotes<'a>>,
     n_people: usize,
 }
 
-impl<'a> VoteSample<'a> {
-    pub(super) fn from_items(items: &[&'a SampledItemPreferences]) -> VoteSample<'a> {
+impl<'a> SampledItemVotes<'a> {
+    pub(super) fn from_items(items: &[&'a SampledItemWithPreferences]) -> SampledItemVotes<'a> {
         let votes = items.iter().flat_map(|it| &it.answers.votes);
         let people: BTreeSet<PersonId> = votes.map(|it| it.person).collect();
         let numbers: BTreeMap<PersonId, usize> = people.into_iter().zip(0..).collect();
@@ -104,7 +104,7 @@ impl<'a> VoteSample<'a> {
                 .map(|it| numbers[&it.person])
                 .collect(),
         });
-        VoteSample {
+        SampledItemVotes {
             each: each.collect(),
             n_people: numbers.len(),
         }
@@ -112,8 +112,8 @@ impl<'a> VoteSample<'a> {
 
     pub(super) fn estimate_agreement_with_side(
         &self,
-        other: impl Fn(&SampledItemPreferences) -> ClaimOrPreference,
-    ) -> AgreementShareEstimates {
+        other: impl Fn(&SampledItemWithPreferences) -> AnnotatorComparisonTarget,
+    ) -> PairwiseAgreementRates {
         let agrees = |it: &ItemVotes<'_>, people: DocumentPreference| {
             other(it.item)
                 .agrees(it.item.claim, people)
@@ -123,10 +123,10 @@ impl<'a> VoteSample<'a> {
             people == DocumentPreference::Equal
                 || matches!(
                     other(it.item),
-                    ClaimOrPreference::Preference(DocumentPreference::Equal)
+                    AnnotatorComparisonTarget::Preference(DocumentPreference::Equal)
                 )
         };
-        AgreementShareEstimates {
+        PairwiseAgreementRates {
             agreement: self.estimate_hajek_share(|it, times| {
                 agrees(it, it.consensus_with_annotator_weights(times)?)
             }),
@@ -149,7 +149,7 @@ impl<'a> VoteSample<'a> {
     pub(super) fn estimate_hajek_share(
         &self,
         value: impl Fn(&ItemVotes<'_>, &[u32]) -> Option<f64>,
-    ) -> Option<WeightedShareEstimate> {
+    ) -> Option<SamplingFrameShareEstimate> {
         let ones = vec![1; self.n_people];
         let mut sums: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
         let (mut n_items, mut squares) = (0, 0.0);
@@ -171,7 +171,7 @@ impl<'a> VoteSample<'a> {
             ratio(sum)
         });
         let bounded = units.len() > 1;
-        Some(WeightedShareEstimate {
+        Some(SamplingFrameShareEstimate {
             estimate: EstimateWithInterval {
                 value: estimate,
                 interval: match bounded {

@@ -1,7 +1,7 @@
 use expect_test::expect;
 
 use super::super::event::{AnnotatorExclusionChange, ItemAdjudication, SkipReason, SkippedItem};
-use super::super::fixture::{self, decision_action, event_key_of_number, log_entry_at_second};
+use super::super::fixture::{self, decision_action, event_key_from_number, log_entry_at_second};
 use super::super::task::AnnotationItemRole;
 use super::super::{AnnotationEventKey, AnnotatorAnswer};
 use super::*;
@@ -40,7 +40,7 @@ fn items() -> (Vec<AnnotationItem>, Vec<ItemQueryAndDocIds>) {
 
 fn log() -> AnnotationLog {
     let mut noted = decision_action(0, AnnotatorAnswer::Second, &[1]);
-    if let AnnotationAction::Decided(it) = &mut noted {
+    if let AnnotationEventAction::Decided(it) = &mut noted {
         it.comment.note = "=SUM(1,2)".to_owned();
         it.comment.tags = vec!["off topic".to_owned(), "old".to_owned()];
         it.comment.reason_rating = Some(AxiomReasonRating::DoesNotMatter);
@@ -67,17 +67,17 @@ fn log() -> AnnotationLog {
         log_entry_at_second(4, 1, decision_action(1, AnnotatorAnswer::First, &[])),
         log_entry_at_second(5, 2, decision_action(1, AnnotatorAnswer::CannotTell, &[])),
         log_entry_at_second(6, 3, decision_action(1, AnnotatorAnswer::Second, &[])),
-        log_entry_at_second(7, 9, AnnotationAction::Excluded(standing)),
-        log_entry_at_second(8, 9, AnnotationAction::Adjudicated(adjudicated)),
+        log_entry_at_second(7, 9, AnnotationEventAction::Excluded(standing)),
+        log_entry_at_second(8, 9, AnnotationEventAction::Adjudicated(adjudicated)),
         log_entry_at_second(9, 1, decision_action(2, AnnotatorAnswer::First, &[])),
         log_entry_at_second(
             10,
             1,
-            AnnotationAction::Undone {
-                of: event_key_of_number(9),
+            AnnotationEventAction::Undone {
+                of: event_key_from_number(9),
             },
         ),
-        log_entry_at_second(11, 1, AnnotationAction::Skipped(skip)),
+        log_entry_at_second(11, 1, AnnotationEventAction::Skipped(skip)),
         log_entry_at_second(12, 1, decision_action(3, AnnotatorAnswer::First, &[])),
     ])
 }
@@ -96,9 +96,8 @@ fn with_source<T>(then: impl Fn(&AnnotationExportInput<'_>) -> T) -> T {
 
 #[test]
 fn preferences_are_as_trec_eval_reads_them() {
-    let everybody = with_source(|it| {
-        annotation_preferences_to_trec(it, ExportedPreferenceSource::EachAnnotator)
-    });
+    let everybody =
+        with_source(|it| annotations_to_trec_prefs(it, ExportedPreferenceSource::EachAnnotator));
     expect![[r#"
         q7 0.p1 1 421 1
         q7 0.p1 1 17 2
@@ -109,7 +108,7 @@ fn preferences_are_as_trec_eval_reads_them() {
     "#]]
     .assert_eq(&everybody);
     let people =
-        with_source(|it| annotation_preferences_to_trec(it, ExportedPreferenceSource::Consensus));
+        with_source(|it| annotations_to_trec_prefs(it, ExportedPreferenceSource::Consensus));
     expect![[r#"
         q8 1.people 1 17#lnc2:3 1
         q8 1.people 1 17 1
@@ -120,7 +119,7 @@ fn preferences_are_as_trec_eval_reads_them() {
 #[test]
 fn the_table_holds_the_whole_history() {
     let csv =
-        with_source(|it| table_to_csv(&export_rows_to_table(it, &export_annotation_events(it))));
+        with_source(|it| table_to_csv(&export_rows_to_table(it, &build_exported_event_rows(it))));
     let short = csv
         .replace("00000000000000000000000000", "")
         .replace("\r\n", "\n");
@@ -143,11 +142,11 @@ fn the_table_holds_the_whole_history() {
 
 #[test]
 fn json_lines_come_back_as_the_log_that_they_are_of() {
-    let lines = with_source(|it| export_rows_to_jsonl(&export_annotation_events(it)));
+    let lines = with_source(|it| export_rows_to_jsonl(&build_exported_event_rows(it)));
     let read = lines
         .lines()
-        .map(|it| serde_json::from_str::<AnnotationExportRow>(it).unwrap());
-    let read: Vec<AnnotationExportRow> = read.collect();
+        .map(|it| serde_json::from_str::<ExportedAnnotationEvent>(it).unwrap());
+    let read: Vec<ExportedAnnotationEvent> = read.collect();
     let entries = read.iter().map(|it| ReceivedAnnotationEvent {
         person: it.person,
         received_ms: it.received_ms,
@@ -156,16 +155,16 @@ fn json_lines_come_back_as_the_log_that_they_are_of() {
     assert_eq!(AnnotationLog::from_entries(entries), log());
     let first = &read[0];
     assert_eq!(first.name.as_deref(), Some("Ada"));
-    assert_eq!(first.status, AnnotationEventStatus::Replaced);
+    assert_eq!(first.status, AnnotationEventValidity::Replaced);
     assert_eq!(first.item.as_ref().unwrap().weight, Some(4.0));
-    let fates: Vec<(AnnotationEventKey, AnnotationEventStatus)> =
+    let fates: Vec<(AnnotationEventKey, AnnotationEventValidity)> =
         read.iter().map(|it| (it.event.key, it.status)).collect();
     assert_eq!(
         fates[5],
-        (event_key_of_number(6), AnnotationEventStatus::Excluded)
+        (event_key_from_number(6), AnnotationEventValidity::Excluded)
     );
     assert_eq!(
         fates[8],
-        (event_key_of_number(9), AnnotationEventStatus::Undone)
+        (event_key_from_number(9), AnnotationEventValidity::Undone)
     );
 }

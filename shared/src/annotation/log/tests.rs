@@ -3,27 +3,30 @@ use std::collections::BTreeMap;
 use super::super::event::{
     AnnotatorExclusionChange, ItemAdjudication, ItemProblemReport, SkipReason, SkippedItem,
 };
-use super::super::fixture::{decision_action, event_key_of_number, log_entry_at_second};
+use super::super::fixture::{decision_action, event_key_from_number, log_entry_at_second};
 use super::super::{AnnotatorAnswer, seeded_random};
 use super::*;
 
-fn undone(of: u64) -> AnnotationAction {
-    AnnotationAction::Undone {
-        of: event_key_of_number(of),
+fn undone(of: u64) -> AnnotationEventAction {
+    AnnotationEventAction::Undone {
+        of: event_key_from_number(of),
     }
 }
 
-fn adjudicated(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> AnnotationAction {
-    AnnotationAction::Adjudicated(ItemAdjudication {
+fn adjudicated(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> AnnotationEventAction {
+    AnnotationEventAction::Adjudicated(ItemAdjudication {
         item: ItemNo(item),
         answer,
         note: String::new(),
-        replaces: replaces.iter().map(|&it| event_key_of_number(it)).collect(),
+        replaces: replaces
+            .iter()
+            .map(|&it| event_key_from_number(it))
+            .collect(),
     })
 }
 
-fn skipped(item: u32) -> AnnotationAction {
-    AnnotationAction::Skipped(SkippedItem {
+fn skipped(item: u32) -> AnnotationEventAction {
+    AnnotationEventAction::Skipped(SkippedItem {
         item: ItemNo(item),
         reason: SkipReason::BrokenDocument,
         note: String::new(),
@@ -52,11 +55,11 @@ fn a_decision_that_is_taken_back_gives_way_to_the_one_before() {
     let back = log_entry_at_second(3, 1, undone(2));
     let third = log_entry_at_second(4, 1, decision_action(0, AnnotatorAnswer::Equal, &[2]));
     let all = [first, second, back, third];
-    assert_eq!(stands(&all[..1]), [event_key_of_number(1)]);
-    assert_eq!(stands(&all[..2]), [event_key_of_number(2)]);
-    assert_eq!(stands(&all[..3]), [event_key_of_number(1)]);
+    assert_eq!(stands(&all[..1]), [event_key_from_number(1)]);
+    assert_eq!(stands(&all[..2]), [event_key_from_number(2)]);
+    assert_eq!(stands(&all[..3]), [event_key_from_number(1)]);
     // The third decision replaces the second, which replaces the first.
-    assert_eq!(stands(&all), [event_key_of_number(4)]);
+    assert_eq!(stands(&all), [event_key_from_number(4)]);
     let back = log_entry_at_second(5, 1, undone(1));
     let all = [&all[..3], &[back]].concat();
     assert_eq!(stands(&all), []);
@@ -71,27 +74,28 @@ fn two_decisions_that_did_not_know_of_each_other_are_both_kept() {
     ];
     assert_eq!(
         stands(&all),
-        [event_key_of_number(1), event_key_of_number(2)]
+        [event_key_from_number(1), event_key_from_number(2)]
     );
     let log = AnnotationLog::from_entries(all.clone());
     assert!(
         all.iter()
-            .all(|it| log.event_status(it) == AnnotationEventStatus::Conflict)
+            .all(|it| log.current_event_status(it) == AnnotationEventValidity::Conflict)
     );
     all.push(log_entry_at_second(
         3,
         1,
         decision_action(0, AnnotatorAnswer::Second, &[1, 2]),
     ));
-    assert_eq!(stands(&all), [event_key_of_number(3)]);
+    assert_eq!(stands(&all), [event_key_from_number(3)]);
     let log = AnnotationLog::from_entries(all.clone());
-    let fates: Vec<AnnotationEventStatus> = all.iter().map(|it| log.event_status(it)).collect();
+    let fates: Vec<AnnotationEventValidity> =
+        all.iter().map(|it| log.current_event_status(it)).collect();
     assert_eq!(
         fates,
         [
-            AnnotationEventStatus::Replaced,
-            AnnotationEventStatus::Replaced,
-            AnnotationEventStatus::Active
+            AnnotationEventValidity::Replaced,
+            AnnotationEventValidity::Replaced,
+            AnnotationEventValidity::Active
         ]
     );
 }
@@ -104,7 +108,7 @@ fn nobody_changes_what_is_not_theirs() {
         log_entry_at_second(3, 2, decision_action(0, AnnotatorAnswer::Second, &[1])),
         log_entry_at_second(4, 1, decision_action(1, AnnotatorAnswer::Second, &[1])),
     ];
-    assert_eq!(stands(&all), [event_key_of_number(1)]);
+    assert_eq!(stands(&all), [event_key_from_number(1)]);
 }
 
 #[test]
@@ -115,7 +119,7 @@ fn what_replaces_each_other_in_a_circle_is_all_shown() {
     ];
     assert_eq!(
         stands(&all),
-        [event_key_of_number(1), event_key_of_number(2)]
+        [event_key_from_number(1), event_key_from_number(2)]
     );
     assert_eq!(
         stands(&[log_entry_at_second(
@@ -123,7 +127,7 @@ fn what_replaces_each_other_in_a_circle_is_all_shown() {
             1,
             decision_action(0, AnnotatorAnswer::First, &[1])
         )]),
-        [event_key_of_number(1)]
+        [event_key_from_number(1)]
     );
 }
 
@@ -154,10 +158,13 @@ fn an_adjudication_erases_nothing() {
     ];
     let log = AnnotationLog::from_entries(all.clone());
     assert_eq!(log.active_decisions_by_person(ItemNo(0)).len(), 2);
-    let adjudications = log.adjudications_of_item(ItemNo(0));
+    let adjudications = log.active_adjudications_of_item(ItemNo(0));
     assert_eq!(adjudications.len(), 1);
-    assert_eq!(adjudications[0].event.key, event_key_of_number(4));
-    assert_eq!(log.event_status(&all[2]), AnnotationEventStatus::Replaced);
+    assert_eq!(adjudications[0].event.key, event_key_from_number(4));
+    assert_eq!(
+        log.current_event_status(&all[2]),
+        AnnotationEventValidity::Replaced
+    );
     assert_eq!(log.item_history(ItemNo(0)).len(), 4);
 }
 
@@ -165,26 +172,30 @@ fn an_adjudication_erases_nothing() {
 fn excluded_people_stay_in_the_log() {
     let mut all = vec![
         log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::First, &[])),
-        log_entry_at_second(2, 9, AnnotationAction::Excluded(standing(1))),
+        log_entry_at_second(2, 9, AnnotationEventAction::Excluded(standing(1))),
     ];
     let log = AnnotationLog::from_entries(all.clone());
     assert!(log.is_person_excluded(PersonId(1)));
     assert_eq!(log.active_decisions_by_person(ItemNo(0)).len(), 1);
-    assert_eq!(log.event_status(&all[0]), AnnotationEventStatus::Excluded);
+    assert_eq!(
+        log.current_event_status(&all[0]),
+        AnnotationEventValidity::Excluded
+    );
     all.push(log_entry_at_second(
         3,
         9,
-        AnnotationAction::Included(standing(1)),
+        AnnotationEventAction::Included(standing(1)),
     ));
     let log = AnnotationLog::from_entries(all.clone());
     assert!(!log.is_person_excluded(PersonId(1)));
-    let fates: Vec<AnnotationEventStatus> = all.iter().map(|it| log.event_status(it)).collect();
+    let fates: Vec<AnnotationEventValidity> =
+        all.iter().map(|it| log.current_event_status(it)).collect();
     assert_eq!(
         fates,
         [
-            AnnotationEventStatus::Active,
-            AnnotationEventStatus::Replaced,
-            AnnotationEventStatus::Active
+            AnnotationEventValidity::Active,
+            AnnotationEventValidity::Replaced,
+            AnnotationEventValidity::Active
         ]
     );
 }
@@ -198,7 +209,7 @@ fn a_skip_stands_until_its_person_decides() {
         log_entry_at_second(
             4,
             2,
-            AnnotationAction::Reported(ItemProblemReport {
+            AnnotationEventAction::Reported(ItemProblemReport {
                 item: ItemNo(0),
                 note: "cut".to_owned(),
             }),
@@ -211,8 +222,8 @@ fn a_skip_stands_until_its_person_decides() {
             .collect::<Vec<_>>(),
         [&PersonId(1)]
     );
-    assert!(log.has_finished_item(PersonId(1), ItemNo(0)));
-    assert!(!log.has_finished_item(PersonId(2), ItemNo(0)));
+    assert!(log.has_person_finished_item(PersonId(1), ItemNo(0)));
+    assert!(!log.has_person_finished_item(PersonId(2), ItemNo(0)));
     assert_eq!(log.problem_reports_on_item(ItemNo(0)).len(), 1);
     all.push(log_entry_at_second(
         5,
@@ -221,8 +232,14 @@ fn a_skip_stands_until_its_person_decides() {
     ));
     let log = AnnotationLog::from_entries(all.clone());
     assert!(log.active_skips_by_person(ItemNo(0)).is_empty());
-    assert_eq!(log.event_status(&all[0]), AnnotationEventStatus::Replaced);
-    assert_eq!(log.event_status(&all[1]), AnnotationEventStatus::Undone);
+    assert_eq!(
+        log.current_event_status(&all[0]),
+        AnnotationEventValidity::Replaced
+    );
+    assert_eq!(
+        log.current_event_status(&all[1]),
+        AnnotationEventValidity::Undone
+    );
 }
 
 /// About two hundred events of four people on five items, with many replaced and undone events.
@@ -245,8 +262,8 @@ fn crowd(seed: u64) -> Vec<ReceivedAnnotationEvent> {
             0 => skipped(item),
             1 => adjudicated(item, answer, &[1 + below(number)]),
             2 | 3 => undone(1 + below(number)),
-            4 => AnnotationAction::Excluded(standing(person)),
-            5 => AnnotationAction::Included(standing(person)),
+            4 => AnnotationEventAction::Excluded(standing(person)),
+            5 => AnnotationEventAction::Included(standing(person)),
             _ => decision_action(item, answer, &seen),
         };
         made.push(log_entry_at_second(number, person, what));
@@ -260,7 +277,7 @@ fn shuffled(entries: &[ReceivedAnnotationEvent], seed: u64) -> Vec<ReceivedAnnot
     let is_standing = |it: &ReceivedAnnotationEvent| {
         matches!(
             it.event.action,
-            AnnotationAction::Excluded(_) | AnnotationAction::Included(_)
+            AnnotationEventAction::Excluded(_) | AnnotationEventAction::Included(_)
         )
     };
     let mut all = entries.to_vec();
@@ -301,7 +318,7 @@ fn no_decision_is_lost() {
         let log = AnnotationLog::from_entries(crowd(seed));
         let mut kept: BTreeMap<(ItemNo, PersonId), bool> = BTreeMap::new();
         for entry in log.entries() {
-            if let AnnotationAction::Decided(it) = &entry.event.action {
+            if let AnnotationEventAction::Decided(it) = &entry.event.action {
                 let any = kept.entry((it.item, entry.person)).or_default();
                 *any |= !log.is_event_undone(entry);
             }

@@ -1,6 +1,6 @@
 use super::super::AnnotatorAnswer;
 use super::super::fixture;
-use super::super::task::{InstanceWithReferenceAnswer, OversampledDisagreementSides};
+use super::super::task::{DisagreementToOversample, InstanceWithReferenceAnswer};
 use super::*;
 use crate::probe::{Axiom, AxiomVariant};
 
@@ -21,7 +21,7 @@ fn frame() -> Vec<SamplingFrameInstance> {
 }
 
 fn designs() -> Vec<SamplingDesign> {
-    let between = OversampledDisagreementSides::AxiomAndRanker { ranker: 0 };
+    let between = DisagreementToOversample::AxiomAndRanker { ranker: 0 };
     vec![
         SamplingDesign::Uniform,
         SamplingDesign::StratifiedByProbe {
@@ -137,7 +137,7 @@ fn chances_are_those_of_the_design() {
     });
     assert_eq!(proportional, [5.0 / 20.0, 10.0 / 40.0]);
     assert_eq!(equal, [8.0 / 20.0, 7.0 / 40.0]);
-    let between = OversampledDisagreementSides::AxiomAndRanker { ranker: 0 };
+    let between = DisagreementToOversample::AxiomAndRanker { ranker: 0 };
     let design = SamplingDesign::DisagreementFirst {
         pair: between,
         disagreement_share: 0.75,

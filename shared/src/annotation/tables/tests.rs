@@ -70,18 +70,18 @@ fn progress_stands_in_two_tables() {
 
 #[test]
 fn estimates_name_their_rankers() {
-    let line = AgreementEstimatesOverItems {
+    let line = AxiomAndRankerAgreementEstimates {
         counts: ItemConsensusCounts::default(),
-        axiom_vs_people: AgreementShareEstimates::default(),
-        rankers_vs_people: vec![AgreementShareEstimates::default()],
-        axiom_vs_qrels: AgreementShareEstimates::default(),
+        axiom_vs_people: PairwiseAgreementRates::default(),
+        rankers_vs_people: vec![PairwiseAgreementRates::default()],
+        axiom_vs_qrels: PairwiseAgreementRates::default(),
         share_reason_matters: None,
     };
     let found = AgreementEstimates {
         overall: line,
         by_probe: Vec::new(),
     };
-    let tables = annotation_estimate_tables(&found, &["BM25".to_owned()]);
+    let tables = agreement_estimate_tables(&found, &["BM25".to_owned()]);
     tables.iter().for_each(is_square);
     assert_eq!(tables[0].columns[3].name, "BM25–annotators");
     assert_eq!(tables[2].rows.len(), 9);

@@ -15,8 +15,10 @@ use std::io::Read;
 use serde::Serialize;
 
 use super::DatasetTransferPair;
-use crate::collection::lines::rows::{IdFirstOccurrences, RowWarnings, read_rows_of_lines};
-use crate::collection::{ByteProgressCallback, FileReadResult};
+use crate::collection::lines::rows::{
+    AcceptedRowWarnings, IdFirstOccurrences, feed_nonblank_lines_to_parser,
+};
+use crate::collection::{ByteProgressCallback, FileContentAndReportResult};
 use crate::error::{Error, FileReadReport};
 
 /// A data set that was converted to pairs of texts.
@@ -32,7 +34,7 @@ pub struct ConvertedPairDataset {
 }
 
 /// A converted data set, or the reason why it cannot be read.
-pub type DatasetConversionResult = Result<ConvertedPairDataset, Error>;
+pub type ConvertedPairDatasetResult = Result<ConvertedPairDataset, Error>;
 
 /// The reason why a valid row gives no pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -68,7 +70,10 @@ impl ConvertedPairDataset {
     }
 
     /// Sets the query of each pair without one to that of its group.
-    pub fn set_missing_queries<'a>(&mut self, query: impl Fn(&str) -> Option<&'a str>) {
+    pub fn fill_missing_queries_from_groups<'a>(
+        &mut self,
+        query: impl Fn(&str) -> Option<&'a str>,
+    ) {
         for pair in self.pairs.iter_mut().filter(|it| it.query.is_none()) {
             let asked = pair.group.as_deref().and_then(&query);
             pair.query = asked.map(str::to_owned);
@@ -85,9 +90,9 @@ pub fn read_document_titles(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> FileReadResult<TitlesByDocId> {
+) -> FileContentAndReportResult<TitlesByDocId> {
     let (mut titles, mut seen) = (TitlesByDocId::new(), IdFirstOccurrences::default());
-    let reading = read_rows_of_lines(name, bytes, progress, |line, row| {
+    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, row| {
         let (id, title) = row
             .split_once('\t')
             .ok_or_else(|| "no tab; expected an id, a tab and the title".to_owned())?;
@@ -97,7 +102,7 @@ pub fn read_document_titles(
         }
         seen.validate_and_insert_id(id, line)?;
         titles.insert(id.to_owned(), title.to_owned());
-        Ok(RowWarnings::new())
+        Ok(AcceptedRowWarnings::new())
     })?;
     Ok((titles, reading))
 }
@@ -133,7 +138,7 @@ mod tests {
             ],
             ..ConvertedPairDataset::default()
         };
-        converted.set_missing_queries(|group| (group == "s").then_some("found"));
+        converted.fill_missing_queries_from_groups(|group| (group == "s").then_some("found"));
         let queries = converted.pairs.iter().map(|it| it.query.as_deref());
         assert!(queries.eq([Some("found"), Some("own"), None, None]));
     }

@@ -7,15 +7,15 @@ use super::{FileLine, FileSizeLimits, LineReader};
 use crate::error::{Error, FileReadReport};
 
 /// The warnings about an accepted row.
-pub(crate) type RowWarnings = Vec<String>;
+pub(crate) type AcceptedRowWarnings = Vec<String>;
 
 /// Reads a file with one row per line: passes every line that is not blank to `row`, which accepts
 /// it or returns why not, and returns the report.
-pub(crate) fn read_rows_of_lines(
+pub(crate) fn feed_nonblank_lines_to_parser(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
-    mut row: impl FnMut(u64, &str) -> Result<RowWarnings, String>,
+    mut row: impl FnMut(u64, &str) -> Result<AcceptedRowWarnings, String>,
 ) -> Result<FileReadReport, Error> {
     let mut reading = FileReadReport::default();
     let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
@@ -99,7 +99,7 @@ pub(crate) fn validate_record_id(id: &str) -> Result<(), String> {
 }
 
 /// Warns about unusual content of a document. An empty one is kept: it has length 0 and is counted.
-pub(crate) fn warn_about_document(title: &str, text: &str, warnings: &mut RowWarnings) {
+pub(crate) fn warn_about_document(title: &str, text: &str, warnings: &mut AcceptedRowWarnings) {
     check_text("title", title, warnings);
     check_text("text", text, warnings);
     if title.trim().is_empty() && text.trim().is_empty() {
@@ -108,7 +108,10 @@ pub(crate) fn warn_about_document(title: &str, text: &str, warnings: &mut RowWar
 }
 
 /// Rejects an empty query and warns about unusual content.
-pub(crate) fn validate_query_text(text: &str, warnings: &mut RowWarnings) -> Result<(), String> {
+pub(crate) fn validate_query_text(
+    text: &str,
+    warnings: &mut AcceptedRowWarnings,
+) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err("the query is empty".to_owned());
     }
@@ -117,7 +120,7 @@ pub(crate) fn validate_query_text(text: &str, warnings: &mut RowWarnings) -> Res
 }
 
 /// Warns about characters that are kept in a text, but are hardly intended.
-fn check_text(field: &str, text: &str, warnings: &mut RowWarnings) {
+fn check_text(field: &str, text: &str, warnings: &mut AcceptedRowWarnings) {
     // All bidirectional controls start with 0xD8 or 0xE2 in UTF-8; most texts have neither.
     if !text.bytes().any(|it| matches!(it, 0 | 0xD8 | 0xE2)) {
         return;

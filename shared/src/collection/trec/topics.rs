@@ -15,9 +15,11 @@ mod tests;
 
 use std::io::Read;
 
-use crate::collection::lines::rows::{IdFirstOccurrences, RowWarnings, validate_query_text};
+use crate::collection::lines::rows::{
+    AcceptedRowWarnings, IdFirstOccurrences, validate_query_text,
+};
 use crate::collection::lines::{FileLine, FileSizeLimits, LineReader};
-use crate::collection::{ByteProgressCallback, Query, RowsReadResult};
+use crate::collection::{ByteProgressCallback, FileRowsAndReportResult, Query};
 use crate::error::FileReadReport;
 
 /// Reads topics in either format, detected from the first line; in markup the title is the query.
@@ -27,7 +29,7 @@ pub fn read_trec_topics(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> RowsReadResult<Query> {
+) -> FileRowsAndReportResult<Query> {
     let mut taken = ParsedTopics::default();
     let (mut layout, mut open) = (None, None);
     let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
@@ -70,7 +72,7 @@ struct ParsedTopics {
 impl ParsedTopics {
     /// Adds a query if the id and the text are valid.
     fn take(&mut self, name: &str, line: u64, row: Result<(&str, &str), String>) {
-        let mut warnings = RowWarnings::new();
+        let mut warnings = AcceptedRowWarnings::new();
         let query = row.and_then(|(id, text)| {
             validate_query_text(text, &mut warnings)?;
             self.seen.validate_and_insert_id(id, line)?;

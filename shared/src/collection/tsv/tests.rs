@@ -1,7 +1,7 @@
 use expect_test::{Expect, expect};
 
 use super::{
-    read_msmarco_documents, read_msmarco_passages, read_plain_text_passages, read_query_splits,
+    read_msmarco_documents, read_msmarco_passages, read_one_passage_per_line, read_query_splits,
 };
 use crate::collection::Document;
 use crate::error::{Error, FileReadReport};
@@ -62,7 +62,7 @@ fn documents_have_four_columns() {
 fn plain_lines_are_numbered_as_in_an_editor() {
     let file = b"first passage\n\n  third, indented\n\xFF\nfifth\0";
     check(
-        read_plain_text_passages("notes.txt", &file[..], &mut |_| ()),
+        read_one_passage_per_line("notes.txt", &file[..], &mut |_| ()),
         expect![[r#"
         "1" "" "first passage"
         "3" "" "  third, indented"

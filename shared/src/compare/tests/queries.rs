@@ -7,21 +7,21 @@ fn a_selection_has_the_queries_of_its_number() {
     let collection = fixture::comparison_fixture_collection();
     let source = fixture::fixture_comparison_input(&collection);
     let asking = RankerComparisonOptions::default();
-    let n = |selection: ComparedQueryFilter| {
+    let n = |selection: ComparedQueryGroup| {
         let listing = ComparedQueryListOptions {
             selection,
             limit: 10,
             ..ComparedQueryListOptions::default()
         };
-        let found = list_compared_queries(&source, &asking, &listing).unwrap();
+        let found = list_compared_queries_page(&source, &asking, &listing).unwrap();
         assert_eq!(found.n_queries, found.rows.len() as u64);
         found.n_queries
     };
     let found = compare_rankers(&source, &asking).unwrap();
-    assert_eq!(n(ComparedQueryFilter::All), 3);
+    assert_eq!(n(ComparedQueryGroup::All), 3);
     for (at, bucket) in found.fqt_buckets.iter().enumerate() {
         for side in [0, 1] {
-            let fqt_bucket = ComparedQueryFilter::FqtBucket {
+            let fqt_bucket = ComparedQueryGroup::FqtBucket {
                 side,
                 bucket: at as u8,
             };
@@ -31,20 +31,20 @@ fn a_selection_has_the_queries_of_its_number() {
     for it in &found.query_lengths {
         let n_tokens = it.n_tokens;
         assert_eq!(
-            n(ComparedQueryFilter::QueryLength { n_tokens }),
+            n(ComparedQueryGroup::QueryLength { n_tokens }),
             it.mrr.n_queries
         );
     }
     for it in &found.question_classes {
         let answer = it.question_class;
         assert_eq!(
-            n(ComparedQueryFilter::QuestionClass { answer }),
+            n(ComparedQueryGroup::QuestionClass { answer }),
             it.mrr.n_queries
         );
     }
     for it in &found.bigrams {
         let words = it.bigram.clone();
-        assert_eq!(n(ComparedQueryFilter::Bigram { words }), it.mrr.n_queries);
+        assert_eq!(n(ComparedQueryGroup::Bigram { words }), it.mrr.n_queries);
     }
     let change = &found.rr_changes;
     let counts = [
@@ -55,20 +55,23 @@ fn a_selection_has_the_queries_of_its_number() {
         change.n_one_to_zero,
     ];
     for (change, count) in ReciprocalRankChangeKind::ALL.iter().zip(counts) {
-        assert_eq!(n(ComparedQueryFilter::RrChange { change: *change }), count);
+        assert_eq!(n(ComparedQueryGroup::RrChange { change: *change }), count);
     }
     for (depth, n_apart) in (1..).zip(&found.top_overlap.n_disjoint) {
-        assert_eq!(n(ComparedQueryFilter::Disjoint { depth }), *n_apart);
+        assert_eq!(n(ComparedQueryGroup::Disjoint { depth }), *n_apart);
     }
     for (fraction, paired) in [
         (
-            TopDocumentFraction::QueryTokens,
+            TopDocumentTermFraction::QueryTokens,
             &found.fraction_query_tokens,
         ),
-        (TopDocumentFraction::NovelTerms, &found.fraction_novel_terms),
+        (
+            TopDocumentTermFraction::NovelTerms,
+            &found.fraction_novel_terms,
+        ),
     ] {
         for side in [0, 1] {
-            let higher = ComparedQueryFilter::HigherFraction { fraction, side };
+            let higher = ComparedQueryGroup::HigherFraction { fraction, side };
             assert_eq!(n(higher), paired.n_higher[usize::from(side)]);
         }
     }
@@ -86,7 +89,8 @@ fn a_list_is_sorted_and_cut() {
             ..ComparedQueryListOptions::default()
         };
         let found =
-            list_compared_queries(&source, &RankerComparisonOptions::default(), &listing).unwrap();
+            list_compared_queries_page(&source, &RankerComparisonOptions::default(), &listing)
+                .unwrap();
         assert_eq!(found.n_queries, 3);
         found
             .rows

@@ -23,11 +23,11 @@ use std::fmt;
 
 use super::Axiom;
 use crate::probe::features::QueryPoolFeatures;
-use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
+use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 
 /// A parsed and checked formula; it can be used wherever an axiom can.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct AxiomFormula {
+pub struct AxiomCombinationFormula {
     len: u8,
     /// The operations in postfix order, see [`Op`].
     postfix: [u8; LONGEST],
@@ -94,7 +94,7 @@ fn leaf(place: u8) -> Axiom {
     found.expect("written with a place that there is")
 }
 
-impl AxiomFormula {
+impl AxiomCombinationFormula {
     fn ops(&self) -> impl Iterator<Item = Op> + '_ {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -234,21 +234,21 @@ impl AxiomFormula {
 
     /// Returns the preference of each axiom for a pair, the preferred document first, and the
     /// value.
-    pub(super) fn measure_preconditions(
+    pub(super) fn measure_axiom_preferences(
         &self,
         mode: AxiomVariant,
         case: &QueryPoolFeatures<'_>,
     ) -> Vec<MeasuredPrecondition> {
         let known = self.known(mode, case);
         let each = known.iter().map(|(axiom, table)| MeasuredPrecondition {
-            quantity: MeasuredQuantity::AxiomPreference { axiom: *axiom },
+            quantity: PreconditionQuantity::AxiomPreference { axiom: *axiom },
             value: Some(f64::from(table[1])),
             relation: BoundRelation::AtLeast,
             bound: None,
         });
         let mut preconditions: Vec<MeasuredPrecondition> = each.collect();
         preconditions.push(MeasuredPrecondition {
-            quantity: MeasuredQuantity::FormulaValue,
+            quantity: PreconditionQuantity::FormulaValue,
             value: Some(self.value(&known, case, 0, 1)),
             relation: BoundRelation::MoreThan,
             bound: Some(0.0),
@@ -297,7 +297,7 @@ enum Precedence {
 }
 
 /// Writes the formula without spaces and with no more parentheses than needed.
-impl fmt::Display for AxiomFormula {
+impl fmt::Display for AxiomCombinationFormula {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut stack: Vec<(Precedence, String)> = Vec::new();
         for op in self.ops() {
@@ -356,7 +356,7 @@ fn list(
     (bond, parts.join(&sign.to_string()))
 }
 
-impl fmt::Debug for AxiomFormula {
+impl fmt::Debug for AxiomCombinationFormula {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Formula({self})")
     }

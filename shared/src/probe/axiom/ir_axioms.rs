@@ -26,8 +26,8 @@ mod frequency;
 mod proximity;
 mod evaluator;
 
-use super::super::features::{QueryInstances, QueryPoolFeatures, RequiredDocumentFeatures};
-use super::super::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
+use super::super::features::{AxiomInstancesForQuery, QueryPoolFeatures, RequiredDocumentFeatures};
+use super::super::{AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 use super::ProbeDescription;
 use evaluator::IrAxiomsEvaluator;
 
@@ -167,7 +167,7 @@ impl IrAxiomsAxiom {
     }
 
     /// Returns the name and the explanations of the axiom.
-    pub fn description(self) -> &'static ProbeDescription {
+    pub fn probe_description(self) -> &'static ProbeDescription {
         match self {
             IrAxiomsAxiom::Tfc1IrAxioms => &frequency::TFC1,
             IrAxiomsAxiom::Tfc3 => &frequency::TFC3,
@@ -240,7 +240,7 @@ impl IrAxiomsAxiom {
     }
 
     /// Returns the features of documents that mining needs.
-    pub(super) fn required_features(self) -> RequiredDocumentFeatures {
+    pub(super) fn required_document_features(self) -> RequiredDocumentFeatures {
         RequiredDocumentFeatures {
             other_terms: matches!(
                 self,
@@ -274,7 +274,7 @@ impl IrAxiomsAxiom {
         self,
         mode: AxiomVariant,
         case: &QueryPoolFeatures<'_>,
-        found: &mut QueryInstances,
+        found: &mut AxiomInstancesForQuery,
     ) {
         self.for_each_preferred_pair(mode, case, |first, second| found.push_pair(first, second));
     }
@@ -289,7 +289,7 @@ impl IrAxiomsAxiom {
         if self.needs_word_vectors() && case.term_similarities.is_empty() {
             return;
         }
-        let sight = IrAxiomsEvaluator::new(self, mode, case);
+        let sight = IrAxiomsEvaluator::for_query_pool(self, mode, case);
         for a in 0..case.pool.len() {
             for b in a + 1..case.pool.len() {
                 let mut conditions = self.conditions(mode).iter();
@@ -312,14 +312,14 @@ impl IrAxiomsAxiom {
         mode: AxiomVariant,
         case: &QueryPoolFeatures<'_>,
     ) -> Vec<MeasuredPrecondition> {
-        let sight = IrAxiomsEvaluator::new(self, mode, case);
+        let sight = IrAxiomsEvaluator::for_query_pool(self, mode, case);
         let conditions = self.conditions(mode).iter();
         let mut preconditions: Vec<MeasuredPrecondition> = conditions
             .map(|&it| sight.measure_pair_condition(it, 0, 1))
             .collect();
         let known = !self.needs_word_vectors() || !case.term_similarities.is_empty();
         preconditions.push(MeasuredPrecondition {
-            quantity: MeasuredQuantity::AxiomLead { axiom: self },
+            quantity: PreconditionQuantity::AxiomLead { axiom: self },
             value: known.then(|| sight.lead_of_first_doc(0, 1)),
             relation: BoundRelation::MoreThan,
             bound: Some(0.0),

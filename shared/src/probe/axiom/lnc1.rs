@@ -8,9 +8,9 @@
 //! that occur in d1, so that most pairs are instances in both orders.
 
 use super::ProbeDescription;
-use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
+use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, ScoreClaimKind,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity, ScoreClaimKind,
 };
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
@@ -26,7 +26,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     example: &["river bank", "river bank", "river bank of mud"],
 };
 
-pub(super) fn claim_kind() -> ScoreClaimKind {
+pub(super) fn lnc1_claim_kind() -> ScoreClaimKind {
     ScoreClaimKind::NotLower
 }
 
@@ -40,10 +40,10 @@ pub(super) fn needs_non_query_term_counts(mode: AxiomVariant) -> bool {
     }
 }
 
-pub(super) fn find_axiom_instances(
+pub(super) fn find_lnc1_instances(
     mode: AxiomVariant,
     case: &QueryPoolFeatures<'_>,
-    found: &mut QueryInstances,
+    found: &mut AxiomInstancesForQuery,
 ) {
     let pool = case.pool;
     match mode {
@@ -79,17 +79,17 @@ pub(super) fn find_axiom_instances(
     }
 }
 
-pub(super) fn measure_preconditions(
+pub(super) fn measure_lnc1_preconditions(
     mode: AxiomVariant,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let equal_counts = (0..texts[0].term_counts.len()).map(|term| MeasuredPrecondition {
-        quantity: MeasuredQuantity::TermCountLead { term: term as u16 },
+        quantity: PreconditionQuantity::TermCountLead { term: term as u16 },
         value: Some(f64::from(texts[0].term_counts[term]) - f64::from(texts[1].term_counts[term])),
         relation: BoundRelation::Equal,
         bound: Some(0.0),
     });
-    let above_0 = |quantity: MeasuredQuantity, value: f64| MeasuredPrecondition {
+    let above_0 = |quantity: PreconditionQuantity, value: f64| MeasuredPrecondition {
         quantity,
         value: Some(value),
         relation: BoundRelation::MoreThan,
@@ -101,7 +101,7 @@ pub(super) fn measure_preconditions(
             let mut preconditions: Vec<MeasuredPrecondition> = equal_counts.collect();
             preconditions.push(super::occurrences(texts, 1, 1));
             preconditions.push(above_0(
-                MeasuredQuantity::LengthLead { a: 1, b: 2 },
+                PreconditionQuantity::LengthLead { a: 1, b: 2 },
                 f64::from(texts[1].n_terms) - f64::from(texts[0].n_terms),
             ));
             preconditions
@@ -109,14 +109,14 @@ pub(super) fn measure_preconditions(
         AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             let mut preconditions: Vec<MeasuredPrecondition> = equal_counts.collect();
             preconditions.push(above_0(
-                MeasuredQuantity::OneExtraTerms,
+                PreconditionQuantity::OneExtraTerms,
                 f64::from(once_more.n_terms),
             ));
             preconditions
         }
         AxiomVariant::Code => {
             vec![above_0(
-                MeasuredQuantity::OneExtraSharedTerms,
+                PreconditionQuantity::OneExtraSharedTerms,
                 f64::from(once_more.n_shared),
             )]
         }

@@ -9,9 +9,9 @@
 //! takes documents of at most 256 terms and claims `>`.
 
 use super::ProbeDescription;
-use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
+use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
     ScoreClaimKind,
 };
 
@@ -30,7 +30,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     ],
 };
 
-pub(super) fn claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
+pub(super) fn lnc2_claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             ScoreClaimKind::NotLower
@@ -39,10 +39,10 @@ pub(super) fn claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
     }
 }
 
-pub(super) fn find_axiom_instances(
+pub(super) fn find_lnc2_instances(
     mode: AxiomVariant,
     case: &QueryPoolFeatures<'_>,
-    found: &mut QueryInstances,
+    found: &mut AxiomInstancesForQuery,
 ) {
     for (place, text) in case.pool.iter().enumerate() {
         if text.n_occurrences < least(mode) {
@@ -56,21 +56,21 @@ pub(super) fn find_axiom_instances(
     }
 }
 
-pub(super) fn measure_preconditions(
+pub(super) fn measure_lnc2_preconditions(
     mode: AxiomVariant,
-    limits: &MiningLimits,
+    limits: &MiningThresholds,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (repeated, once) = (&texts[0], &texts[1]);
-    let times = repeated.repetition_factor(once).map(f64::from);
+    let times = repeated.count_repetitions_of(once).map(f64::from);
     let repetitions = |relation, bound: u32| MeasuredPrecondition {
-        quantity: MeasuredQuantity::Repetitions,
+        quantity: PreconditionQuantity::Repetitions,
         value: times,
         relation,
         bound: Some(f64::from(bound)),
     };
     let at_most = |text: u8, bound: u32| MeasuredPrecondition {
-        quantity: MeasuredQuantity::Length { text },
+        quantity: PreconditionQuantity::Length { text },
         value: Some(f64::from(texts[text as usize - 1].n_terms)),
         relation: BoundRelation::AtMost,
         bound: Some(f64::from(bound)),
@@ -108,7 +108,7 @@ fn least(mode: AxiomVariant) -> u32 {
 }
 
 /// Returns the numbers of repetitions of a document of `len` terms.
-fn repetitions(mode: AxiomVariant, limits: &MiningLimits, len: u32) -> Vec<u32> {
+fn repetitions(mode: AxiomVariant, limits: &MiningThresholds, len: u32) -> Vec<u32> {
     let fill = limits
         .fill_length_terms
         .checked_div(len)

@@ -11,10 +11,10 @@
 //! Hauff print it without Σ(d1) = Σ(d2), their code uses 1/cf for idf and claims `>`.
 
 use super::ProbeDescription;
-use crate::index::term_statistics::QueryTerms;
-use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
+use crate::index::term_statistics::DistinctQueryTerms;
+use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
     ScoreClaimKind,
 };
 
@@ -37,7 +37,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     ],
 };
 
-pub(super) fn claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
+pub(super) fn mtdc_claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             ScoreClaimKind::NotLower
@@ -46,10 +46,10 @@ pub(super) fn claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
     }
 }
 
-pub(super) fn find_axiom_instances(
+pub(super) fn find_mtdc_instances(
     mode: AxiomVariant,
     case: &QueryPoolFeatures<'_>,
-    found: &mut QueryInstances,
+    found: &mut AxiomInstancesForQuery,
 ) {
     let least = case.limits.min_query_term_occurrences;
     let mut try_both = |a: usize, b: usize| {
@@ -76,10 +76,10 @@ pub(super) fn find_axiom_instances(
     }
 }
 
-pub(super) fn measure_preconditions(
+pub(super) fn measure_mtdc_preconditions(
     mode: AxiomVariant,
-    limits: &MiningLimits,
-    query: &QueryTerms,
+    limits: &MiningThresholds,
+    query: &DistinctQueryTerms,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let differing = texts[0]
@@ -100,13 +100,13 @@ pub(super) fn measure_preconditions(
         AxiomVariant::PaperCamara2020 => {}
     }
     preconditions.push(MeasuredPrecondition {
-        quantity: MeasuredQuantity::DifferingTermCounts,
+        quantity: PreconditionQuantity::DifferingTermCounts,
         value: Some(differing as f64),
         relation: BoundRelation::MoreThan,
         bound: Some(0.0),
     });
     preconditions.push(MeasuredPrecondition {
-        quantity: MeasuredQuantity::UnpairedDifferingTerms,
+        quantity: PreconditionQuantity::UnpairedDifferingTerms,
         value: Some(uncovered(mode, query, &texts[0], &texts[1]).count() as f64),
         relation: BoundRelation::AtMost,
         bound: Some(0.0),
@@ -117,7 +117,7 @@ pub(super) fn measure_preconditions(
 /// Returns the query terms whose counts differ and that are in no valid pair.
 fn uncovered<'a>(
     mode: AxiomVariant,
-    query: &'a QueryTerms,
+    query: &'a DistinctQueryTerms,
     first: &'a DocumentFeatures,
     second: &'a DocumentFeatures,
 ) -> impl Iterator<Item = usize> + 'a {
@@ -142,7 +142,7 @@ fn uncovered<'a>(
         })
 }
 
-fn rarer(mode: AxiomVariant, query: &QueryTerms, a: usize, b: usize) -> bool {
+fn rarer(mode: AxiomVariant, query: &DistinctQueryTerms, a: usize, b: usize) -> bool {
     match mode {
         AxiomVariant::Fixed => query[a].df < query[b].df,
         AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {

@@ -9,9 +9,9 @@
 //! equally many occurrences of query terms instead of distinct ones.
 
 use super::{ProbeDescription, similarity_lead};
-use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
+use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, ScoreClaimKind,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity, ScoreClaimKind,
 };
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
@@ -27,14 +27,14 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     example: &[],
 };
 
-pub(super) fn claim_kind() -> ScoreClaimKind {
+pub(super) fn stmc1_claim_kind() -> ScoreClaimKind {
     ScoreClaimKind::Higher
 }
 
-pub(super) fn find_axiom_instances(
+pub(super) fn find_stmc1_instances(
     mode: AxiomVariant,
     case: &QueryPoolFeatures<'_>,
-    found: &mut QueryInstances,
+    found: &mut AxiomInstancesForQuery,
 ) {
     let similarity = |at: usize| case.pool[at].non_query_word_query_similarity();
     let take = |a: usize, b: usize| {
@@ -58,7 +58,7 @@ pub(super) fn find_axiom_instances(
     }
 }
 
-pub(super) fn measure_preconditions(
+pub(super) fn measure_stmc1_preconditions(
     mode: AxiomVariant,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
@@ -66,7 +66,7 @@ pub(super) fn measure_preconditions(
     let equal = match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
             MeasuredPrecondition {
-                quantity: MeasuredQuantity::CoverageLead { a: 2, b: 1 },
+                quantity: PreconditionQuantity::CoverageLead { a: 2, b: 1 },
                 value: Some(cover(0) - cover(1)),
                 relation: BoundRelation::Equal,
                 bound: Some(0.0),

@@ -9,9 +9,9 @@
 //! nothing else.
 
 use super::{ProbeDescription, occurrence_lead, occurrences};
-use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
+use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
     ScoreClaimKind,
 };
 
@@ -31,14 +31,14 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     example: &[],
 };
 
-pub(super) fn claim_kind() -> ScoreClaimKind {
+pub(super) fn stmc2_claim_kind() -> ScoreClaimKind {
     ScoreClaimKind::NotLower
 }
 
-pub(super) fn find_axiom_instances(
+pub(super) fn find_stmc2_instances(
     mode: AxiomVariant,
     case: &QueryPoolFeatures<'_>,
-    found: &mut QueryInstances,
+    found: &mut AxiomInstancesForQuery,
 ) {
     for a in 0..case.pool.len() {
         for b in a + 1..case.pool.len() {
@@ -48,14 +48,16 @@ pub(super) fn find_axiom_instances(
             if !orders[0] && !orders[1] {
                 continue;
             }
-            let alike = one
-                .non_query_word_similarity_to(other)
-                .is_some_and(|it| match mode {
-                    AxiomVariant::PaperCamara2020 => 1.0 - it > 1.0 - case.limits.min_similarity,
-                    AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-                        it >= case.limits.min_similarity
-                    }
-                });
+            let alike =
+                one.similarity_between_non_query_words(other)
+                    .is_some_and(|it| match mode {
+                        AxiomVariant::PaperCamara2020 => {
+                            1.0 - it > 1.0 - case.limits.min_similarity
+                        }
+                        AxiomVariant::Fixed
+                        | AxiomVariant::PaperRennings2019
+                        | AxiomVariant::Code => it >= case.limits.min_similarity,
+                    });
             if alike && orders[0] {
                 found.push_pair(a, b);
             }
@@ -79,15 +81,15 @@ fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures)
     }
 }
 
-pub(super) fn measure_preconditions(
+pub(super) fn measure_stmc2_preconditions(
     mode: AxiomVariant,
-    limits: &MiningLimits,
+    limits: &MiningThresholds,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (first, second) = (&texts[0], &texts[1]);
     let outnumbered = [
         MeasuredPrecondition {
-            quantity: MeasuredQuantity::NonQueryTermExcess {
+            quantity: PreconditionQuantity::NonQueryTermExcess {
                 others: 2,
                 terms: 1,
             },
@@ -98,15 +100,15 @@ pub(super) fn measure_preconditions(
         occurrences(texts, 1, ONE_TERM),
     ];
     let richer = occurrence_lead(texts, 2, 1, BoundRelation::MoreThan);
-    let similarity = first.non_query_word_similarity_to(second);
+    let similarity = first.similarity_between_non_query_words(second);
     let alike = MeasuredPrecondition {
-        quantity: MeasuredQuantity::Similarity,
+        quantity: PreconditionQuantity::Similarity,
         value: similarity,
         relation: BoundRelation::AtLeast,
         bound: Some(limits.min_similarity),
     };
     let unlike = MeasuredPrecondition {
-        quantity: MeasuredQuantity::Dissimilarity,
+        quantity: PreconditionQuantity::Dissimilarity,
         value: similarity.map(|it| 1.0 - it),
         relation: BoundRelation::MoreThan,
         bound: Some(1.0 - limits.min_similarity),

@@ -10,9 +10,9 @@
 //! prefers the document that is less similar to the query.
 
 use super::{ProbeDescription, length_gap, occurrence_lead, similarity_lead};
-use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
+use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
     ScoreClaimKind,
 };
 
@@ -30,7 +30,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     example: &[],
 };
 
-pub(super) fn claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
+pub(super) fn stmc3_claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
             ScoreClaimKind::NotLower
@@ -39,10 +39,10 @@ pub(super) fn claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
     }
 }
 
-pub(super) fn find_axiom_instances(
+pub(super) fn find_stmc3_instances(
     mode: AxiomVariant,
     case: &QueryPoolFeatures<'_>,
-    found: &mut QueryInstances,
+    found: &mut AxiomInstancesForQuery,
 ) {
     case.for_each_pair_with_equal_key(
         |it| &it.coverage,
@@ -58,7 +58,7 @@ pub(super) fn find_axiom_instances(
 
 fn fits(
     mode: AxiomVariant,
-    limits: &MiningLimits,
+    limits: &MiningThresholds,
     first: &DocumentFeatures,
     second: &DocumentFeatures,
 ) -> bool {
@@ -88,14 +88,14 @@ fn fits(
     }
 }
 
-pub(super) fn measure_preconditions(
+pub(super) fn measure_stmc3_preconditions(
     mode: AxiomVariant,
-    limits: &MiningLimits,
+    limits: &MiningThresholds,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (first, second) = (&texts[0], &texts[1]);
     let cover = MeasuredPrecondition {
-        quantity: MeasuredQuantity::CoverageLead { a: 2, b: 1 },
+        quantity: PreconditionQuantity::CoverageLead { a: 2, b: 1 },
         value: Some(f64::from(first.coverage) - f64::from(second.coverage)),
         relation: BoundRelation::Equal,
         bound: Some(0.0),
@@ -122,7 +122,7 @@ pub(super) fn measure_preconditions(
                 ..gap
             },
             MeasuredPrecondition {
-                quantity: MeasuredQuantity::NonQueryTermLead { a: 1, b: 2 },
+                quantity: PreconditionQuantity::NonQueryTermLead { a: 1, b: 2 },
                 value: Some(
                     f64::from(second.n_non_query_terms()) - f64::from(first.n_non_query_terms()),
                 ),

@@ -11,18 +11,24 @@ use crate::probe::MiningResult;
 use crate::probe::mining::{InstanceMiner, PooledQuery};
 use crate::text::Analyzer;
 
-const EXACT: MiningLimits = MiningLimits {
+const EXACT: MiningThresholds = MiningThresholds {
     length_tolerance_terms: Some(0),
-    ..MiningLimits::STANDARD
+    ..MiningThresholds::STANDARD
 };
-const ANY_LENGTH: MiningLimits = MiningLimits {
+const ANY_LENGTH: MiningThresholds = MiningThresholds {
     length_tolerance_terms: None,
-    ..MiningLimits::STANDARD
+    ..MiningThresholds::STANDARD
 };
 
 /// Reads lines `query …`, then `name …` for each document, and checks all instances with their
 /// preconditions.
-fn check(axiom: Axiom, mode: AxiomVariant, limits: &MiningLimits, fixture: &str, expected: Expect) {
+fn check(
+    axiom: Axiom,
+    mode: AxiomVariant,
+    limits: &MiningThresholds,
+    fixture: &str,
+    expected: Expect,
+) {
     let mut lines = fixture.trim().lines().map(str::trim);
     let query = lines.next().unwrap().strip_prefix("query").unwrap().trim();
     let docs: Vec<(&str, &str)> = lines
@@ -36,13 +42,13 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &MiningLimits, fixture: &str,
         probes: &[(Probe::Axiom(axiom), mode)],
         limits,
     };
-    let shard = miner.mine_pooled_query(&PooledQuery::without_grades(query, &pool));
+    let shard = miner.mine_pooled_query(&PooledQuery::from_ungraded_docs(query, &pool));
     let mined = MiningResult::from_query_results(&[(Probe::Axiom(axiom), mode)], vec![shard]);
     let terms = index.query_term_statistics(query);
     let mut out = String::new();
     for claim in mined.instances[0].claims_of_query(0) {
         let texts: Vec<_> = claim
-            .docs()
+            .docs_in_claim_order()
             .iter()
             .map(|&it| mined.study_docs[it as usize])
             .collect();
@@ -54,8 +60,10 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &MiningLimits, fixture: &str,
             .iter()
             .map(|it| {
                 let times = match it {
-                    crate::probe::mining::StudyDocument::Original { .. } => 1,
-                    crate::probe::mining::StudyDocument::Repeated { times, .. } => *times,
+                    crate::probe::mining::OriginalOrDerivedDocument::Original { .. } => 1,
+                    crate::probe::mining::OriginalOrDerivedDocument::Repeated { times, .. } => {
+                        *times
+                    }
                 };
                 let body = index
                     .term_sequence_of_doc(it.source_doc())

@@ -8,9 +8,9 @@
 //! document needs a query term; their code is the same as `fixed` with `min_terms` 1.
 
 use super::ProbeDescription;
-use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
+use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
     ScoreClaimKind,
 };
 
@@ -28,14 +28,14 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     example: &["river bank", "river bank river", "river bank mud"],
 };
 
-pub(super) fn claim_kind(_: AxiomVariant) -> ScoreClaimKind {
+pub(super) fn tfc1_claim_kind(_: AxiomVariant) -> ScoreClaimKind {
     ScoreClaimKind::Higher
 }
 
-pub(super) fn find_axiom_instances(
+pub(super) fn find_tfc1_instances(
     mode: AxiomVariant,
     case: &QueryPoolFeatures<'_>,
-    found: &mut QueryInstances,
+    found: &mut AxiomInstancesForQuery,
 ) {
     let least = least(mode, case.limits);
     let mut try_order = |a: usize, b: usize| {
@@ -71,9 +71,9 @@ pub(super) fn find_axiom_instances(
     }
 }
 
-pub(super) fn measure_preconditions(
+pub(super) fn measure_tfc1_preconditions(
     mode: AxiomVariant,
-    limits: &MiningLimits,
+    limits: &MiningThresholds,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (winner, loser) = (&texts[0], &texts[1]);
@@ -84,7 +84,7 @@ pub(super) fn measure_preconditions(
             super::length_gap(limits, texts, 1, 2)
         }
         AxiomVariant::PaperCamara2020 => MeasuredPrecondition {
-            quantity: MeasuredQuantity::LengthLead { a: 2, b: 1 },
+            quantity: PreconditionQuantity::LengthLead { a: 2, b: 1 },
             value: Some(lead),
             relation: BoundRelation::AtMost,
             bound,
@@ -97,7 +97,7 @@ pub(super) fn measure_preconditions(
     ];
     for term in 0..winner.term_counts.len() {
         preconditions.push(MeasuredPrecondition {
-            quantity: MeasuredQuantity::TermCountLead { term: term as u16 },
+            quantity: PreconditionQuantity::TermCountLead { term: term as u16 },
             value: Some(f64::from(winner.term_counts[term]) - f64::from(loser.term_counts[term])),
             relation: BoundRelation::AtLeast,
             bound: Some(0.0),
@@ -107,7 +107,7 @@ pub(super) fn measure_preconditions(
     preconditions
 }
 
-fn least(mode: AxiomVariant, limits: &MiningLimits) -> u32 {
+fn least(mode: AxiomVariant, limits: &MiningThresholds) -> u32 {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => limits.min_query_term_occurrences,
         AxiomVariant::PaperCamara2020 => 0,
@@ -115,7 +115,7 @@ fn least(mode: AxiomVariant, limits: &MiningLimits) -> u32 {
     }
 }
 
-fn one_sided(limits: &MiningLimits, winner: u32, loser: u32) -> bool {
+fn one_sided(limits: &MiningThresholds, winner: u32, loser: u32) -> bool {
     limits
         .length_tolerance_terms
         .is_none_or(|gap| u64::from(winner) <= u64::from(loser) + u64::from(gap))

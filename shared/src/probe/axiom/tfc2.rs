@@ -9,9 +9,9 @@
 //! numbers r, which is linear, so the hash to look up is 2·h2 − h1.
 
 use super::ProbeDescription;
-use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
+use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
 use crate::probe::{
-    BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits, ScoreClaimKind,
+    BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity, ScoreClaimKind,
 };
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
@@ -32,7 +32,10 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     ],
 };
 
-pub(super) fn find_axiom_instances(case: &QueryPoolFeatures<'_>, found: &mut QueryInstances) {
+pub(super) fn find_tfc2_instances(
+    case: &QueryPoolFeatures<'_>,
+    found: &mut AxiomInstancesForQuery,
+) {
     let weights: Vec<u64> = (0..case.query.len() as u64).map(scramble).collect();
     let hash = |it: &DocumentFeatures| {
         let terms = it.term_counts.iter().zip(&weights);
@@ -73,12 +76,12 @@ pub(super) fn find_axiom_instances(case: &QueryPoolFeatures<'_>, found: &mut Que
     });
 }
 
-pub(super) fn claim_kind() -> ScoreClaimKind {
+pub(super) fn tfc2_claim_kind() -> ScoreClaimKind {
     ScoreClaimKind::DiminishingGain
 }
 
-pub(super) fn measure_preconditions(
-    limits: &MiningLimits,
+pub(super) fn measure_tfc2_preconditions(
+    limits: &MiningThresholds,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let mut preconditions = vec![
@@ -92,7 +95,7 @@ pub(super) fn measure_preconditions(
     for term in 0..texts[0].term_counts.len() {
         let count = |text: usize| f64::from(texts[text].term_counts[term]);
         preconditions.push(MeasuredPrecondition {
-            quantity: MeasuredQuantity::TermGainChange { term: term as u16 },
+            quantity: PreconditionQuantity::TermGainChange { term: term as u16 },
             value: Some((count(2) - count(1)) - (count(1) - count(0))),
             relation: BoundRelation::Equal,
             bound: Some(0.0),

@@ -8,9 +8,9 @@
 //! higher score of that document counts as a success.
 
 use super::ProbeDescription;
-use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
+use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, ScoreClaimKind,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity, ScoreClaimKind,
 };
 
 /// The minimum number of distinct query terms, since a distance needs two.
@@ -33,14 +33,14 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     ],
 };
 
-pub(super) fn claim_kind() -> ScoreClaimKind {
+pub(super) fn tp_claim_kind() -> ScoreClaimKind {
     ScoreClaimKind::Higher
 }
 
-pub(super) fn find_axiom_instances(
+pub(super) fn find_tp_instances(
     mode: AxiomVariant,
     case: &QueryPoolFeatures<'_>,
-    found: &mut QueryInstances,
+    found: &mut AxiomInstancesForQuery,
 ) {
     let distance = |at: usize| case.pool[at].min_query_term_distance();
     let mut by_distance: Vec<usize> = (0..case.pool.len())
@@ -63,12 +63,12 @@ pub(super) fn find_axiom_instances(
     }
 }
 
-pub(super) fn measure_preconditions(
+pub(super) fn measure_tp_preconditions(
     mode: AxiomVariant,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let cover = |text: u8| MeasuredPrecondition {
-        quantity: MeasuredQuantity::Coverage { text },
+        quantity: PreconditionQuantity::Coverage { text },
         value: Some(f64::from(texts[text as usize - 1].coverage)),
         relation: BoundRelation::AtLeast,
         bound: Some(f64::from(TWO_TERMS)),
@@ -88,7 +88,7 @@ pub(super) fn measure_preconditions(
         cover(1),
         cover(2),
         MeasuredPrecondition {
-            quantity: MeasuredQuantity::TermDistanceLead { near, far },
+            quantity: PreconditionQuantity::TermDistanceLead { near, far },
             value: distance(far)
                 .zip(distance(near))
                 .map(|(far, near)| far - near),

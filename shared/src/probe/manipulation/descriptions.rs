@@ -33,7 +33,7 @@ fn about(name: &'static str, statement: &'static str) -> ProbeDescription {
 
 impl Manipulation {
     /// Returns the name and the explanations of the manipulation.
-    pub fn description(self) -> &'static ProbeDescription {
+    pub fn probe_description(self) -> &'static ProbeDescription {
         let mut all = ALL.iter();
         let found = all.find(|it| it.0 == self.word());
         &found.expect("a test looks for each word").1
@@ -51,7 +51,7 @@ mod tests {
             .chain(Manipulation::NEEDING_RESOURCES);
         let n_known = all.clone().count();
         for it in all {
-            let about = it.description();
+            let about = it.probe_description();
             assert!(
                 !about.name.is_empty() && about.statement.ends_with('.'),
                 "{it}"

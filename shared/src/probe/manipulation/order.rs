@@ -69,7 +69,7 @@ pub(super) fn byte_range_of_tokens(
     }
 }
 
-pub(super) fn apply_word_order(
+pub(super) fn reorder_words(
     source: &ManipulationInput<'_>,
     order: impl FnOnce(usize) -> Vec<usize>,
 ) -> String {
@@ -77,7 +77,7 @@ pub(super) fn apply_word_order(
     placed(source.text, &words, &order(words.len()))
 }
 
-pub(super) fn apply_sentence_order(
+pub(super) fn reorder_sentences(
     source: &ManipulationInput<'_>,
     order: impl FnOnce(usize) -> Vec<usize>,
 ) -> String {
@@ -88,7 +88,7 @@ pub(super) fn apply_sentence_order(
     placed(source.text, &spans, &order(spans.len()))
 }
 
-pub(super) fn apply_noun_phrase_order(
+pub(super) fn reorder_noun_phrases(
     source: &ManipulationInput<'_>,
     order: impl FnOnce(usize) -> Vec<usize>,
 ) -> String {

@@ -60,7 +60,7 @@ pub(super) fn remove_punctuation(text: &str) -> String {
 }
 
 /// Rewrites each token with `write`.
-pub(super) fn rewrite_tokens<'a>(
+pub(super) fn replace_each_token<'a>(
     source: &ManipulationInput<'a>,
     mut write: impl FnMut(usize, &TaggedToken, &'a str) -> Cow<'a, str>,
 ) -> String {
@@ -76,7 +76,7 @@ pub(super) fn rewrite_tokens<'a>(
 }
 
 pub(super) fn lemmatize_document(source: &ManipulationInput<'_>) -> String {
-    rewrite_tokens(source, |_, token, word| {
+    replace_each_token(source, |_, token, word| {
         match token.pos == PartOfSpeech::Punctuation || source.lookup_tables.is_stop_word(word) {
             true => Cow::Borrowed(word),
             false => Cow::Owned(token.lemma(source.text).into_owned()),
@@ -89,7 +89,7 @@ pub(super) fn replace_numbers_randomly(
     source: &ManipulationInput<'_>,
     draw: &mut SeededDraw,
 ) -> String {
-    rewrite_tokens(source, |_, _, word| {
+    replace_each_token(source, |_, _, word| {
         if !word.bytes().all(|it| it.is_ascii_digit()) {
             return Cow::Borrowed(word);
         }
@@ -117,7 +117,7 @@ pub(super) fn misspell_words(
 ) -> String {
     let open = |word: &str| !(outside_stops && source.lookup_tables.is_stop_word(word));
     if let Some(known) = &source.lookup_tables.misspellings {
-        return rewrite_tokens(source, |_, _, word| {
+        return replace_each_token(source, |_, _, word| {
             match known.get(word).filter(|_| open(word)) {
                 Some(wrong) => Cow::Owned(wrong[draw.below(wrong.len())].clone()),
                 None => Cow::Borrowed(word),
@@ -132,7 +132,7 @@ pub(super) fn misspell_words(
     let long: Vec<usize> = long.map(|it| it.0).collect();
     let chosen = draw.some(long.len(), long.len().div_ceil(ONE_IN));
     let chosen: Vec<usize> = chosen.into_iter().map(|it| long[it]).collect();
-    rewrite_tokens(source, |at, _, word| match chosen.binary_search(&at) {
+    replace_each_token(source, |at, _, word| match chosen.binary_search(&at) {
         Ok(_) => {
             let places = places(word);
             let place = places[draw.below(places.len())];

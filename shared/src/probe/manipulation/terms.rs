@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::surface::remove_text_ranges;
-use super::surface::rewrite_tokens;
+use super::surface::replace_each_token;
 use super::{ManipulationInput, SeededDraw, query_terms};
 use crate::text::linguistics::PartOfSpeech;
 
@@ -34,7 +34,9 @@ pub(super) fn insert_noise_words(
         if words.len() == usize::from(n) {
             break;
         }
-        let word = source.vocabulary.token(draw.below(n_words) as u32);
+        let word = source
+            .vocabulary
+            .unstemmed_token(draw.below(n_words) as u32);
         if !is_asked(word) {
             words.push(word);
         }
@@ -69,7 +71,7 @@ pub(super) fn insert_noise_words(
 /// Replaces at most `n` nouns, verbs, adjectives and adverbs that are not in the query in any form.
 /// They are drawn at random among those with a synonym that is not in the query either; capitals
 /// are kept. `None` if there is no such word.
-pub(super) fn replace_words_by_synonyms(
+pub(super) fn synonymize_random_non_query_words(
     source: &ManipulationInput<'_>,
     n: u16,
     draw: &mut SeededDraw,
@@ -114,7 +116,7 @@ pub(super) fn replace_words_by_synonyms(
         Some(synonym) => Cow::Owned(synonym.clone()),
         None => Cow::Borrowed(word),
     };
-    (!chosen.is_empty()).then(|| rewrite_tokens(source, write))
+    (!chosen.is_empty()).then(|| replace_each_token(source, write))
 }
 
 /// Removes the terms of the query, according to the analyzer of the collection.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 use crate::index::Index;
 use crate::probe::tests::check_refused;
-use crate::text::linguistics::{PartOfSpeech, analyze_linguistically};
+use crate::text::linguistics::{PartOfSpeech, tag_words_and_noun_phrases};
 use crate::word_vectors::WordVectors;
 
 const TEXTS: [&str; 8] = [
@@ -39,7 +39,10 @@ fn bench() -> Bench {
 
 impl Bench {
     fn made(&self, manipulation: Manipulation, text: &str, query: &str) -> Option<String> {
-        let (analysis, other) = (analyze_linguistically(text), analyze_linguistically(OTHER));
+        let (analysis, other) = (
+            tag_words_and_noun_phrases(text),
+            tag_words_and_noun_phrases(OTHER),
+        );
         manipulation.apply(&ManipulationInput {
             id: "d",
             text,
@@ -67,7 +70,7 @@ impl Bench {
 
 /// Returns the tokens of a text, sorted.
 fn bag(text: &str) -> Vec<&str> {
-    let analysis = analyze_linguistically(text);
+    let analysis = tag_words_and_noun_phrases(text);
     let tokens = analysis.tokens.iter();
     let mut bag: Vec<&str> = tokens.map(|it| &text[it.bytes.clone()]).collect();
     bag.sort_unstable();
@@ -113,7 +116,7 @@ fn sentences_stay_whole_where_only_they_move() {
     let shuffled = bench.all(Manipulation::ShuffleSentences);
     let reversed = bench.all(Manipulation::ReverseSentences);
     for (before, after) in shuffled.into_iter().chain(reversed) {
-        let analysis = analyze_linguistically(before);
+        let analysis = tag_words_and_noun_phrases(before);
         assert!(analysis.sentences.len() > 1);
         for sentence in &analysis.sentences {
             let tokens = &analysis.tokens[sentence.clone()];
@@ -135,7 +138,7 @@ fn in_sentences_every_token_stays_in_its_sentence_and_the_last_in_its_place() {
     ] {
         for (before, after) in bench.all(manipulation) {
             let mut rest: Vec<char> = after.chars().filter(|it| !it.is_whitespace()).collect();
-            let analysis = analyze_linguistically(before);
+            let analysis = tag_words_and_noun_phrases(before);
             for sentence in &analysis.sentences {
                 let tokens = &analysis.tokens[sentence.clone()];
                 let (first, last) = (&tokens[0].bytes, &tokens[tokens.len() - 1].bytes);
@@ -160,7 +163,7 @@ fn noun_phrases_are_kept_or_change_places() {
         ReversePhrases,
     ] {
         for (before, after) in bench.all(manipulation) {
-            let analysis = analyze_linguistically(before);
+            let analysis = tag_words_and_noun_phrases(before);
             for phrase in &analysis.noun_phrases {
                 let tokens = &analysis.tokens[phrase.clone()];
                 let bytes = tokens[0].bytes.start..tokens[tokens.len() - 1].bytes.end;
@@ -176,7 +179,7 @@ fn noun_phrases_are_kept_or_change_places() {
 #[test]
 fn prepositions_change_places_and_nothing_else_does() {
     for (before, after) in bench().all(Manipulation::ShufflePrepositions) {
-        let analysis = analyze_linguistically(before);
+        let analysis = tag_words_and_noun_phrases(before);
         let rest = analysis
             .tokens
             .iter()
@@ -193,14 +196,14 @@ fn prepositions_change_places_and_nothing_else_does() {
 #[test]
 fn a_control_moves_as_many_tokens_at_most_as_there_are_phrases() {
     for (before, after) in bench().all(Manipulation::SwapWords) {
-        let phrases = analyze_linguistically(before).noun_phrases.len();
+        let phrases = tag_words_and_noun_phrases(before).noun_phrases.len();
         // A word in the place of a punctuation mark may be separated by a space.
-        let [was, is] = [before, &after].map(|it| analyze_linguistically(it).tokens.len());
+        let [was, is] = [before, &after].map(|it| tag_words_and_noun_phrases(it).tokens.len());
         if was != is {
             continue;
         }
         let [was, is] = [before, after.as_str()].map(|it| {
-            let tokens = analyze_linguistically(it).tokens.into_iter();
+            let tokens = tag_words_and_noun_phrases(it).tokens.into_iter();
             tokens
                 .map(|token| it[token.bytes].to_owned())
                 .collect::<Vec<_>>()
@@ -336,8 +339,8 @@ fn one_sentence_goes_or_comes() {
     ] {
         for (before, after) in bench.all(manipulation) {
             let (all, left) = (
-                analyze_linguistically(before),
-                analyze_linguistically(&after),
+                tag_words_and_noun_phrases(before),
+                tag_words_and_noun_phrases(&after),
             );
             assert_eq!(all.sentences.len(), left.sentences.len() + 1, "{after}");
         }
@@ -380,7 +383,7 @@ fn a_text_is_repeated_cut_or_mixed_with_noise() {
     }
     for (before, after) in bench.all(Manipulation::Truncate(4)) {
         assert!(before.starts_with(&after));
-        assert_eq!(analyze_linguistically(&after).tokens.len(), 4);
+        assert_eq!(tag_words_and_noun_phrases(&after).tokens.len(), 4);
     }
     for (before, after) in bench.all(Manipulation::InsertNoiseWords(5)) {
         assert_eq!(words(before).len() + 5, words(&after).len(), "{after}");
@@ -408,8 +411,8 @@ fn every_number_is_another_of_as_many_digits() {
         let blank = |it: &str| it.replace(|it: char| it.is_ascii_digit(), "9");
         assert_eq!(blank(before), blank(&after));
         let (was, is) = (
-            analyze_linguistically(before),
-            analyze_linguistically(&after),
+            tag_words_and_noun_phrases(before),
+            tag_words_and_noun_phrases(&after),
         );
         for (a, b) in was.tokens.iter().zip(&is.tokens) {
             let (a, b) = (&before[a.bytes.clone()], &after[b.bytes.clone()]);
@@ -511,9 +514,9 @@ fn a_manipulation_is_written_as_it_is_read() {
         .chain(Manipulation::NEEDING_RESOURCES)
     {
         assert_eq!(it.slug().parse::<Manipulation>().unwrap(), it);
-        assert!(!it.description().statement.is_empty());
-        assert!(!names.contains(&it.description().name));
-        names.push(it.description().name);
+        assert!(!it.probe_description().statement.is_empty());
+        assert!(!names.contains(&it.probe_description().name));
+        names.push(it.probe_description().name);
     }
     assert_eq!(
         "repeat:5".parse::<Manipulation>().unwrap(),

@@ -14,11 +14,11 @@ use crate::report::{ReportTable, TableColumnKind, TableValue, format};
 pub(super) fn mrr_by_fqt_table(found: &RankerComparison) -> ReportTable {
     let [first, second] = names(found);
     let mut table = head(found, "buckets", "RR@10 by FQT")
-        .with_text_columns("FQT")
-        .with_columns_of_kind(TableColumnKind::Number, [format!("{first}: queries")])
-        .with_columns_of_kind(TableColumnKind::Estimate, [first])
-        .with_columns_of_kind(TableColumnKind::Number, [format!("{second}: queries")])
-        .with_columns_of_kind(TableColumnKind::Estimate, [second]);
+        .add_text_columns("FQT")
+        .with_more_columns_of_kind(TableColumnKind::Number, [format!("{first}: queries")])
+        .with_more_columns_of_kind(TableColumnKind::Estimate, [first])
+        .with_more_columns_of_kind(TableColumnKind::Number, [format!("{second}: queries")])
+        .with_more_columns_of_kind(TableColumnKind::Estimate, [second]);
     let row = |it: &QueryTokenFractionBucket| {
         let mut cells = vec![text(fqt_bucket_label(it))];
         for side in &it.rankers {
@@ -28,8 +28,8 @@ pub(super) fn mrr_by_fqt_table(found: &RankerComparison) -> ReportTable {
     };
     table.rows = found.fqt_buckets.iter().map(row).collect();
     let falls = [0, 1].map(|side| {
-        let fall =
-            relative_mrr_drop_across_buckets(&found.fqt_buckets, side).map(format::format_signed);
+        let fall = relative_mrr_drop_across_buckets(&found.fqt_buckets, side)
+            .map(format::format_signed_fraction);
         fall.unwrap_or_else(|| format::MISSING.to_owned())
     });
     table.notes.push(format!(
@@ -53,10 +53,10 @@ fn grouped(
     rows: Vec<Vec<TableValue>>,
 ) -> ReportTable {
     let table = head(found, name, what)
-        .with_text_columns(by)
-        .with_number_columns("queries")
-        .with_columns_of_kind(TableColumnKind::Estimate, names(found))
-        .with_number_columns("ΔRR@10 | 95 % interval");
+        .add_text_columns(by)
+        .add_number_columns("queries")
+        .with_more_columns_of_kind(TableColumnKind::Estimate, names(found))
+        .add_number_columns("ΔRR@10 | 95 % interval");
     ReportTable { rows, ..table }
 }
 
@@ -95,10 +95,10 @@ pub(super) fn mrr_by_first_bigram_table(found: &RankerComparison) -> ReportTable
     grouped(found, what, rows.collect())
 }
 
-pub(super) fn rr_change_table(found: &RankerComparison) -> ReportTable {
+pub(super) fn rr_change_count_table(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "change", "which ranker is better, by query")
-        .with_text_columns("RR@10")
-        .with_number_columns("queries | share");
+        .add_text_columns("RR@10")
+        .add_number_columns("queries | share");
     let it = &found.rr_changes;
     let n = it.differences.len();
     let counts = [
@@ -133,9 +133,9 @@ pub(super) fn rr_change_table(found: &RankerComparison) -> ReportTable {
 
 pub(super) fn top_overlap_table(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "overlap", "shared documents")
-        .with_number_columns("top i")
-        .with_estimate_columns("MUR")
-        .with_number_columns("queries with no shared document");
+        .add_number_columns("top i")
+        .add_estimate_columns("MUR")
+        .add_number_columns("queries with no shared document");
     let means = found
         .top_overlap
         .means

@@ -1,6 +1,6 @@
 //! Known errors in ABNIRML's published code.
 
-use super::neighbor_walk::{self, EqualTfPairCounts, EqualTfPairVariable};
+use super::neighbor_walk::{self, EqualTfPairVariable, EqualTfPairsFoundCounts};
 use super::{DiscrepancyRows, lemma_filter, preposition_shuffle};
 use crate::report::{TableValue, format};
 use crate::reproduce::study_values::ZERO_TOLERANCE;
@@ -14,7 +14,7 @@ use crate::study::behavioral_tests::{
 const EXAMPLE: &str = ", in an example";
 
 impl<'a> DiscrepancyRows<'a> {
-    pub(super) fn add_abnirml_discrepancies(&mut self) {
+    pub(super) fn add_abnirml_paper_discrepancies(&mut self) {
         self.delta();
         self.walk();
         self.prepositions();
@@ -69,12 +69,12 @@ impl<'a> DiscrepancyRows<'a> {
 
     fn walk(&mut self) {
         let (queries, of) = match self.read() {
-            Some(study) => (neighbor_walk::measured_pools_of_study(study), ""),
+            Some(study) => (neighbor_walk::count_terms_in_study_pools(study), ""),
             None => (neighbor_walk::example_measured_pools(), EXAMPLE),
         };
         let mut repeated = false;
         for &variable in EqualTfPairVariable::ALL {
-            let samples = neighbor_walk::count_equal_tf_pairs(&queries, variable);
+            let samples = neighbor_walk::count_equal_tf_pairs_found(&queries, variable);
             self.add(
                 "Documents with equal TF are searched only among neighbors in a list sorted by \
                  the sum of TF; documents with the same sum but different TF can lie between \
@@ -94,7 +94,7 @@ impl<'a> DiscrepancyRows<'a> {
             }
         }
         if !repeated {
-            let samples = neighbor_walk::count_equal_tf_pairs(
+            let samples = neighbor_walk::count_equal_tf_pairs_found(
                 &neighbor_walk::example_measured_pools(),
                 EqualTfPairVariable::Length,
             );
@@ -103,7 +103,7 @@ impl<'a> DiscrepancyRows<'a> {
         }
     }
 
-    fn repeats(&mut self, samples: EqualTfPairCounts, name: &str) {
+    fn repeats(&mut self, samples: EqualTfPairsFoundCounts, name: &str) {
         self.add(
             "The walk back from the first document starts at the end of the list: where all \
              documents of a query have equal TF, samples count twice",
@@ -193,7 +193,7 @@ impl<'a> DiscrepancyRows<'a> {
     fn lemmas(&mut self) {
         let whole = self.study.filter(|it| it.withheld_texts.is_none());
         let of_sets = whole
-            .map(lemma_filter::count_pairs_passing_lemma_filter)
+            .map(lemma_filter::count_lemma_filter_passes_by_probe)
             .unwrap_or_default();
         let mut found: Vec<(String, lemma_filter::LemmaFilterPassCounts)> = of_sets
             .into_iter()
@@ -223,7 +223,7 @@ impl<'a> DiscrepancyRows<'a> {
         let lexical = study.scores.iter();
         let lexical = lexical.filter(|it| it.ranker.kind == RankerKind::Lexical);
         for scores in lexical {
-            let known = || scores.values().iter().flatten();
+            let known = || scores.scores_in_pair_order().iter().flatten();
             let below = known().filter(|it| **it < 0.0).count();
             self.add(
                 "A document that Terrier does not find gets score 0, which is lowest only for \
@@ -286,8 +286,8 @@ mod tests {
     use crate::probe::Probe;
     use crate::probe::transfer::{TransferPairSet, TransferQuerySource};
     use crate::report::TableValue;
-    use crate::reproduce::{PaperTable, ReproduciblePaper, reproduce_table};
-    use crate::study::preparation::InputFileContents;
+    use crate::reproduce::{PaperTable, ReproduciblePaper, reproduce_table_from_study};
+    use crate::study::preparation::ParsedInputFiles;
     use crate::study::{Study, TransferSetFile, fixture};
 
     fn rows(study: Option<&Study>, what: &str) -> Vec<Vec<TableValue>> {
@@ -295,7 +295,7 @@ mod tests {
             paper: ReproduciblePaper::Abnirml,
             table: 3,
         };
-        let mut tables = reproduce_table(asked, study).unwrap();
+        let mut tables = reproduce_table_from_study(asked, study).unwrap();
         let rows = tables.pop().unwrap().rows.into_iter();
         let is_asked =
             |it: &Vec<TableValue>| matches!(&it[0], TableValue::Text(it) if it.starts_with(what));
@@ -345,7 +345,7 @@ mod tests {
         ];
         let mut definition = fixture::fixture_study_definition(10);
         definition.probes = Probe::parse_list("match:tf:length", false).unwrap();
-        let mut files = InputFileContents::default();
+        let mut files = ParsedInputFiles::default();
         for (name, inference, pairs) in sets {
             let file = TransferSetFile {
                 name: name.to_owned(),

@@ -10,7 +10,7 @@ use crate::collection::document_pairs::DatasetTransferPair;
 use crate::probe::transfer::TransferQuerySource;
 use crate::probe::{AxiomVariant, Probe};
 use crate::study::Study;
-use crate::text::linguistics::{PartOfSpeech, analyze_linguistically};
+use crate::text::linguistics::{PartOfSpeech, tag_words_and_noun_phrases};
 use crate::text::stopwords::EN_FUNCTION;
 
 /// Pairs that our filter keeps.
@@ -31,7 +31,7 @@ impl LemmaFilterPassCounts {
 
 /// Counts the samples of those transfer sets of a study whose queries must share a word with both
 /// documents.
-pub(super) fn count_pairs_passing_lemma_filter(
+pub(super) fn count_lemma_filter_passes_by_probe(
     study: &Study,
 ) -> Vec<(Probe, LemmaFilterPassCounts)> {
     let files = study.definition.transfers.iter();
@@ -70,7 +70,7 @@ pub(super) fn example_lemma_filter_pass_counts() -> LemmaFilterPassCounts {
 /// Returns whether a word of the query that is not a function word, number or punctuation mark
 /// occurs in both texts, as the published code compares them.
 fn passes_published_filter(query: &str, texts: [&str; 2]) -> bool {
-    let asked = analyze_linguistically(query);
+    let asked = tag_words_and_noun_phrases(query);
     let asked = asked.tokens.iter().filter(|it| {
         let word = query[it.bytes.clone()].to_lowercase();
         let is_word = !matches!(
@@ -87,7 +87,7 @@ fn passes_published_filter(query: &str, texts: [&str; 2]) -> bool {
 
 /// Returns the lemmas without lowercasing.
 fn lemmas(text: &str) -> BTreeSet<String> {
-    let analysis = analyze_linguistically(text);
+    let analysis = tag_words_and_noun_phrases(text);
     let tokens = analysis.tokens.iter();
     tokens.map(|it| it.lemma(text).into_owned()).collect()
 }

@@ -70,7 +70,7 @@ impl MeasuredDocument {
 
 /// The number of pairs of equal TF, and how many of them the published code finds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct EqualTfPairCounts {
+pub(super) struct EqualTfPairsFoundCounts {
     /// All pairs.
     pub(super) n_pairs: u64,
     /// Pairs that the walk finds, each counted once.
@@ -80,11 +80,11 @@ pub(super) struct EqualTfPairCounts {
 }
 
 /// Counts ordered pairs of equal TF whose first document has the larger value.
-pub(super) fn count_equal_tf_pairs(
+pub(super) fn count_equal_tf_pairs_found(
     queries: &[Vec<MeasuredDocument>],
     variable: EqualTfPairVariable,
-) -> EqualTfPairCounts {
-    let mut samples = EqualTfPairCounts::default();
+) -> EqualTfPairsFoundCounts {
+    let mut samples = EqualTfPairsFoundCounts::default();
     for texts in queries {
         let larger = |it: &(usize, usize)| variable.is_larger(&texts[it.0], &texts[it.1]);
         let mut met: Vec<(usize, usize)> = walk(texts).into_iter().filter(larger).collect();
@@ -131,7 +131,7 @@ fn grouped(texts: &[MeasuredDocument]) -> Vec<(usize, usize)> {
 }
 
 /// Returns the pools of a study, by query. Documents with the same sum keep the order of the pool.
-pub(super) fn measured_pools_of_study(study: &Study) -> Vec<Vec<MeasuredDocument>> {
+pub(super) fn count_terms_in_study_pools(study: &Study) -> Vec<Vec<MeasuredDocument>> {
     let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
     let queries = study.queries.iter().zip(&study.pools).enumerate();
     let measured = queries.map(|(query, (asked, pool))| {
@@ -191,7 +191,7 @@ mod tests {
         let texts = texts(&[[1, 1], [2, 0], [1, 1], [0, 2]]);
         assert_eq!(walk(&texts), []);
         assert_eq!(grouped(&texts), [(0, 2), (2, 0)]);
-        let samples = count_equal_tf_pairs(&[texts], EqualTfPairVariable::Length);
+        let samples = count_equal_tf_pairs_found(&[texts], EqualTfPairVariable::Length);
         assert_eq!(
             (
                 samples.n_pairs,
@@ -223,11 +223,11 @@ mod tests {
     #[test]
     fn the_example_misses_a_sample_and_meets_one_twice() {
         let samples = |it| {
-            let EqualTfPairCounts {
+            let EqualTfPairsFoundCounts {
                 n_pairs: all,
                 n_found: met,
                 n_found_with_repeats: met_again,
-            } = count_equal_tf_pairs(&example_measured_pools(), it);
+            } = count_equal_tf_pairs_found(&example_measured_pools(), it);
             [all, met, met_again]
         };
         assert_eq!(samples(EqualTfPairVariable::Length), [2, 1, 2]);
@@ -252,7 +252,7 @@ mod tests {
         for &variable in EqualTfPairVariable::ALL {
             let word = format!("match:tf:{}", variable.name().to_lowercase());
             let mined = study.instances_of_probe(word.parse().unwrap(), AxiomVariant::Fixed);
-            let samples = count_equal_tf_pairs(&measured_pools_of_study(&study), variable);
+            let samples = count_equal_tf_pairs_found(&count_terms_in_study_pools(&study), variable);
             assert_eq!(samples.n_pairs, mined.unwrap().len() as u64, "{word}");
             assert!(samples.n_found <= samples.n_pairs, "{word}");
         }

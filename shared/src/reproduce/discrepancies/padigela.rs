@@ -5,9 +5,11 @@ use super::DiscrepancyRows;
 use crate::compare::hypotheses::relative_mrr_drop_across_buckets;
 use crate::compare::paired_means::PairedMetricMeans;
 use crate::compare::query_groups::{FQT_EDGES, query_token_fraction_bucket_index};
-use crate::compare::query_list::QueryWithMetrics;
+use crate::compare::query_list::QueryWithPairedMetrics;
 use crate::report::{TableValue, format};
-use crate::reproduce::comparison::{Bm25Comparison, ComparedRanker, ComparisonStatistic};
+use crate::reproduce::comparison::{
+    Bm25Comparison, FirstOrSecondRanker, RankerComparisonStatistic,
+};
 use crate::reproduce::{PaperTable, PublishedRowSubject, ReproduciblePaper, number, published};
 use crate::stats::bootstrap::N_RESAMPLES;
 
@@ -18,13 +20,13 @@ const N_DEV: u64 = 6_980;
 const N_FOUND: u64 = 5_738;
 
 /// The rankers that are compared.
-const RANKERS: [(&str, ComparedRanker); 2] = [
-    ("BM25", ComparedRanker::First),
-    ("BERT", ComparedRanker::Second),
+const RANKERS: [(&str, FirstOrSecondRanker); 2] = [
+    ("BM25", FirstOrSecondRanker::First),
+    ("BERT", FirstOrSecondRanker::Second),
 ];
 
 impl DiscrepancyRows<'_> {
-    pub(super) fn add_padigela_discrepancies(&mut self) {
+    pub(super) fn add_padigela_paper_discrepancies(&mut self) {
         self.populations();
         self.own_buckets();
         self.ends();
@@ -53,7 +55,7 @@ impl DiscrepancyRows<'_> {
     }
 
     fn own_buckets(&mut self) {
-        let [bm25, bert] = [ComparedRanker::First, ComparedRanker::Second].map(buckets);
+        let [bm25, bert] = [FirstOrSecondRanker::First, FirstOrSecondRanker::Second].map(buckets);
         let last = bm25.len() - 1;
         self.add(
             "Queries are grouped by each ranker's own FQT, so that a bucket holds different \
@@ -107,7 +109,10 @@ impl DiscrepancyRows<'_> {
     }
 
     fn types(&mut self) {
-        let n_typed: u64 = types(ComparedRanker::First).iter().map(|it| it.1).sum();
+        let n_typed: u64 = types(FirstOrSecondRanker::First)
+            .iter()
+            .map(|it| it.1)
+            .sum();
         self.add(
             "Table 6 omits queries of unknown question class",
             ("queries in table 6".to_owned(), TableValue::Count(n_typed)),
@@ -129,7 +134,7 @@ impl DiscrepancyRows<'_> {
              queries",
             (
                 "queries of ABBR".to_owned(),
-                TableValue::Count(types(ComparedRanker::First)[0].1),
+                TableValue::Count(types(FirstOrSecondRanker::First)[0].1),
             ),
             (
                 "queries of all classes".to_owned(),
@@ -188,7 +193,7 @@ impl DiscrepancyRows<'_> {
 }
 
 /// Returns the published numbers of a row; missing ones are left out.
-fn printed_numbers(table: u8, said: ComparisonStatistic) -> Vec<f64> {
+fn printed_numbers(table: u8, said: RankerComparisonStatistic) -> Vec<f64> {
     let asked = PaperTable {
         paper: ReproduciblePaper::Padigela2019,
         table,
@@ -210,38 +215,41 @@ fn with_counts(means: Vec<f64>, counts: Vec<f64>) -> Vec<(f64, u64)> {
 }
 
 /// Returns MRR@10 on the development set, from table 1.
-fn dev(side: ComparedRanker) -> f64 {
-    *printed_numbers(1, ComparisonStatistic::Value(side))
+fn dev(side: FirstOrSecondRanker) -> f64 {
+    *printed_numbers(1, RankerComparisonStatistic::Value(side))
         .last()
         .expect("table 1")
 }
 
 /// Returns MRR by buckets of FQT, from table 2.
-fn buckets(side: ComparedRanker) -> Vec<(f64, u64)> {
-    let means = printed_numbers(2, ComparisonStatistic::Value(side));
+fn buckets(side: FirstOrSecondRanker) -> Vec<(f64, u64)> {
+    let means = printed_numbers(2, RankerComparisonStatistic::Value(side));
     with_counts(
         means,
-        printed_numbers(2, ComparisonStatistic::QueryCount(side)),
+        printed_numbers(2, RankerComparisonStatistic::QueryCount(side)),
     )
 }
 
-fn bucket_means(side: ComparedRanker) -> Vec<f64> {
+fn bucket_means(side: FirstOrSecondRanker) -> Vec<f64> {
     buckets(side).into_iter().map(|it| it.0).collect()
 }
 
 /// Returns MRR by query length, from table 3, without its last column, in which it falls.
-fn lengths(side: ComparedRanker) -> Vec<f64> {
-    let mut means = printed_numbers(3, ComparisonStatistic::Value(side));
+fn lengths(side: FirstOrSecondRanker) -> Vec<f64> {
+    let mut means = printed_numbers(3, RankerComparisonStatistic::Value(side));
     means.pop();
     means
 }
 
 /// Returns MRR by question class, from table 6.
-fn types(side: ComparedRanker) -> Vec<(f64, u64)> {
-    let means = printed_numbers(6, ComparisonStatistic::Value(side));
+fn types(side: FirstOrSecondRanker) -> Vec<(f64, u64)> {
+    let means = printed_numbers(6, RankerComparisonStatistic::Value(side));
     with_counts(
         means,
-        printed_numbers(6, ComparisonStatistic::QueryCount(ComparedRanker::First)),
+        printed_numbers(
+            6,
+            RankerComparisonStatistic::QueryCount(FirstOrSecondRanker::First),
+        ),
     )
 }
 
@@ -269,7 +277,7 @@ fn falls(means: &[f64]) -> [f64; 2] {
 
 /// Returns the [`relative_mrr_drop_across_buckets`] of the second ranker in buckets of the FQT of
 /// the first.
-fn fall_by_first(rows: &[QueryWithMetrics]) -> Option<f64> {
+fn fall_by_first(rows: &[QueryWithPairedMetrics]) -> Option<f64> {
     let mut buckets = vec![(0.0, 0.0); FQT_EDGES.len() - 1];
     for row in rows {
         let values = &row.metrics;
@@ -289,7 +297,7 @@ mod tests {
     use super::*;
     use crate::compare::query_groups;
     use crate::compare::query_metrics::PairedQueryMetrics;
-    use crate::reproduce::{comparison, reproduce_table};
+    use crate::reproduce::{comparison, reproduce_table_from_study};
     use crate::study::Study;
 
     /// Returns rows of a statement and the two numbers it compares, as formatted for readers.
@@ -298,7 +306,11 @@ mod tests {
             paper: ReproduciblePaper::Padigela2019,
             table: 2,
         };
-        let rows = reproduce_table(asked, study).unwrap().pop().unwrap().rows;
+        let rows = reproduce_table_from_study(asked, study)
+            .unwrap()
+            .pop()
+            .unwrap()
+            .rows;
         let shown = rows
             .iter()
             .map(|it| [1, 2, 4].map(|at| it[at].display_text()));
@@ -338,8 +350,8 @@ mod tests {
     #[test]
     fn the_decreases_of_the_text_are_those_of_the_printed_means() {
         for (side, by_fqt, by_length) in [
-            (ComparedRanker::First, 345.0, 33.0),
-            (ComparedRanker::Second, 167.0, 39.0),
+            (FirstOrSecondRanker::First, 345.0, 33.0),
+            (FirstOrSecondRanker::Second, 167.0, 39.0),
         ] {
             let [fall, _] = falls(&bucket_means(side));
             assert_eq!((fall * 1e3).round(), by_fqt);
@@ -355,7 +367,7 @@ mod tests {
     #[test]
     fn the_buckets_of_the_paper_add_up() {
         let within = [0.05, 0.12, 0.17, 0.22, 0.5];
-        let printed = [ComparedRanker::First, ComparedRanker::Second].map(buckets);
+        let printed = [FirstOrSecondRanker::First, FirstOrSecondRanker::Second].map(buckets);
         let [first, second] = printed.each_ref().map(|it| {
             let buckets = it.iter().zip(within);
             let each = buckets.map(|(&(rr, n), fqt)| std::iter::repeat_n((rr, fqt), n as usize));
@@ -403,7 +415,7 @@ mod tests {
     /// By the first ranker's FQT, .8 and .6 are in the lowest bucket and .35 is in the highest.
     #[test]
     fn a_fall_by_the_buckets_of_the_other_is_counted_by_hand() {
-        let row = |rr: f64, fqt: f64| QueryWithMetrics {
+        let row = |rr: f64, fqt: f64| QueryWithPairedMetrics {
             query_id: String::new(),
             query: String::new(),
             metrics: PairedQueryMetrics {

@@ -11,7 +11,7 @@ use crate::probe::Manipulation;
 use crate::probe::manipulation::{ManipulationInput, ManipulationWordLists};
 use crate::study::Study;
 use crate::text::linguistics::{
-    LinguisticAnalysis, PartOfSpeech, TaggedToken, analyze_linguistically,
+    LinguisticAnalysis, PartOfSpeech, TaggedToken, tag_words_and_noun_phrases,
 };
 use crate::text::{Analyzer, Vocabulary};
 
@@ -35,7 +35,7 @@ pub(super) struct PrepositionShuffleErrorCounts {
 
 impl PrepositionShuffleErrorCounts {
     fn add(&mut self, text: &str, tools: &ManipulationWordLists, vocabulary: &Vocabulary) {
-        let analysis = analyze_linguistically(text);
+        let analysis = tag_words_and_noun_phrases(text);
         let prepositions = prepositions(&analysis).count();
         if prepositions == 0 {
             return;
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn made(text: &str, order: &[usize]) -> String {
-        shuffle_as_published(text, &analyze_linguistically(text), order).join(" ")
+        shuffle_as_published(text, &tag_words_and_noun_phrases(text), order).join(" ")
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn delta_is_the_median_of_adjacent_differences() {
         .unwrap();
     let mut differences = Vec::new();
     for query in 0..2 {
-        let values = study.scores[0].values();
+        let values = study.scores[0].scores_in_pair_order();
         let mut values: Vec<f64> = values[study.pairs.pair_range_of_query(query)]
             .iter()
             .flatten()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::collection::{Run, RunEntry};
 use crate::effectiveness::{EffectivenessMeasure, RunEvaluation, evaluate_run};
-use crate::score::RankerPairScores;
+use crate::score::RankerQueryDocumentScores;
 use crate::stats::{EstimateWithInterval, bootstrap, wilcoxon};
 use crate::study::Study;
 use crate::study::controls::InstanceFilter;
@@ -38,14 +38,14 @@ pub struct EffectivenessCell {
 
 /// For each ranker, the values of each measure for each query with judgments, by measure; `None`
 /// without judgments.
-pub(super) type PerQueryEffectiveness = Vec<Option<BTreeMap<String, Vec<f64>>>>;
+pub(super) type EffectivenessByRankerAndQuery = Vec<Option<BTreeMap<String, Vec<f64>>>>;
 
 impl Study {
     /// Computes the value of every measure for every ranker and query.
     pub(super) fn per_query_effectiveness(
         &self,
         filter: &InstanceFilter<'_>,
-    ) -> PerQueryEffectiveness {
+    ) -> EffectivenessByRankerAndQuery {
         let rankers = self.scores.iter();
         rankers
             .map(|it| self.evaluate_ranker(it, filter).map(|it| it.per_query))
@@ -55,7 +55,7 @@ impl Study {
     /// Evaluates a ranker's ranking of the pools; `None` without judgments.
     pub(in crate::study) fn evaluate_ranker(
         &self,
-        scores: &RankerPairScores,
+        scores: &RankerQueryDocumentScores,
         filter: &InstanceFilter<'_>,
     ) -> Option<RunEvaluation> {
         let mut run = Run::default();
@@ -84,7 +84,7 @@ impl EffectivenessTable {
     /// Creates the table; `None` if no ranker has a query with judgments.
     pub(super) fn from_per_query_values(
         measures: &[String],
-        per_query: &PerQueryEffectiveness,
+        per_query: &EffectivenessByRankerAndQuery,
     ) -> Option<EffectivenessTable> {
         per_query.iter().flatten().next()?;
         let rows = (0..per_query.len()).map(|row| {
@@ -99,7 +99,7 @@ impl EffectivenessTable {
 }
 
 fn rated(
-    per_query: &PerQueryEffectiveness,
+    per_query: &EffectivenessByRankerAndQuery,
     row: usize,
     measure: usize,
 ) -> Option<EffectivenessCell> {

@@ -21,14 +21,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{InstanceFilter, Study};
 use crate::error::Error;
-use crate::index::term_statistics::{QueryTerms, distinct_query_terms_with_statistics};
-use crate::index::{CollectionTotals, Index};
+use crate::index::term_statistics::{DistinctQueryTerms, distinct_query_terms_with_statistics};
+use crate::index::{DocumentAndTermTotals, Index};
 use crate::probe::features::{
     self, DocumentFeatureExtractor, DocumentFeatures, RequiredDocumentFeatures,
 };
 use crate::probe::{
-    Axiom, AxiomVariant, BoundRelation, Instances, MeasuredPrecondition, MeasuredQuantity,
-    MiningLimits, Probe,
+    Axiom, AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds,
+    PreconditionQuantity, Probe, ProbeInstances,
 };
 use crate::stats::quantile::median;
 use crate::word_vectors::IndexedWordVectors;
@@ -49,7 +49,7 @@ pub struct AxiomRelaxationFunnel {
     /// The steps in order; the first has all candidates, the last the instances.
     pub steps: Vec<RelaxationFunnelStep>,
     /// The failed preconditions, in the order in which the axiom checks them.
-    pub precondition_failures: Vec<PreconditionFailureStatistics>,
+    pub precondition_failures: Vec<PreconditionWithFailureCounts>,
     /// The number of candidates in `precondition_failures`: all, or a seeded random sample.
     pub n_checked: u64,
 }
@@ -88,9 +88,9 @@ pub enum AxiomRelaxationStage {
 /// A precondition with the number of candidates that fail it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PreconditionFailureStatistics {
+pub struct PreconditionWithFailureCounts {
     /// The measured quantity; a precondition on every query term has that of the first one.
-    pub quantity: MeasuredQuantity,
+    pub quantity: PreconditionQuantity,
     /// How the quantity must relate to the bound.
     pub relation: BoundRelation,
     /// The bound; `None` if every value passes.
@@ -106,7 +106,7 @@ pub struct PreconditionFailureStatistics {
 
 /// The features of one query and the documents of its pool.
 struct FunnelQuery {
-    query: QueryTerms,
+    query: DistinctQueryTerms,
     /// The similarity of each query term to each other one; empty without word vectors.
     alike: Vec<f64>,
     /// The documents of the pool, with the terms that are not in the query.
@@ -119,7 +119,7 @@ impl Study {
     /// Computes one funnel for each axiom.
     pub(super) fn axiom_relaxation_funnels(
         &self,
-        shown: &[&Instances],
+        shown: &[&ProbeInstances],
         filter: &InstanceFilter<'_>,
     ) -> Result<Vec<AxiomRelaxationFunnel>, Error> {
         let queries: Vec<usize> = (0..self.queries.len())
@@ -176,7 +176,7 @@ impl Study {
         let docs: Vec<u32> = docs
             .map(|&it| self.study_docs[it as usize].source_doc())
             .collect();
-        let counting = DocumentFeatureExtractor::new(
+        let counting = DocumentFeatureExtractor::for_query(
             index,
             known,
             text,
@@ -184,7 +184,7 @@ impl Study {
             RequiredDocumentFeatures::ALL,
         );
         let pool = docs.iter().map(|&it| counting.extract(it)).collect();
-        let alike = counting.query_term_similarities();
+        let alike = counting.pairwise_query_term_similarities();
         let limits = &self.definition.limits;
         let times = limits.min_repetitions..=limits.max_repetitions;
         let repeated = docs.iter().enumerate().flat_map(|(at, &doc)| {
@@ -210,8 +210,8 @@ impl Study {
 }
 
 fn steps(
-    instances: &Instances,
-    limits: &MiningLimits,
+    instances: &ProbeInstances,
+    limits: &MiningThresholds,
     queries: &[usize],
     cases: &[FunnelQuery],
 ) -> Vec<RelaxationFunnelStep> {
@@ -319,7 +319,7 @@ fn steps(
             let repeats = |a: &DocumentFeatures, b: &DocumentFeatures| {
                 b.n_occurrences > 0
                     && a.n_terms > b.n_terms
-                    && a.repetition_factor(b).is_some_and(|it| it >= 2)
+                    && a.count_repetitions_of(b).is_some_and(|it| it >= 2)
             };
             let one = |case: &FunnelQuery| case.query.len() == 1;
             steps.push((
@@ -356,7 +356,7 @@ fn steps(
 }
 
 /// Returns the last step: the instances before the maximum per query applies.
-fn last_step(instances: &Instances, queries: &[usize]) -> RelaxationFunnelStep {
+fn last_step(instances: &ProbeInstances, queries: &[usize]) -> RelaxationFunnelStep {
     let found = queries.iter().map(|&it| instances.n_found[it]);
     RelaxationFunnelStep {
         n_candidates: found.map(u64::from).sum(),
@@ -411,10 +411,10 @@ fn steps_of_one(
 fn missed(
     probe: Probe,
     mode: AxiomVariant,
-    limits: &MiningLimits,
-    totals: CollectionTotals,
+    limits: &MiningThresholds,
+    totals: DocumentAndTermTotals,
     cases: &[FunnelQuery],
-) -> (Vec<PreconditionFailureStatistics>, u64) {
+) -> (Vec<PreconditionWithFailureCounts>, u64) {
     let arity = probe.claim_kind(mode).arity();
     let candidates = |case: &FunnelQuery| match probe {
         Probe::Axiom(Axiom::Lnc2) => case.repeated.len() as u64,
@@ -496,8 +496,8 @@ struct FailureCounter {
 }
 
 impl FailureCounter {
-    fn sum(self) -> PreconditionFailureStatistics {
-        PreconditionFailureStatistics {
+    fn sum(self) -> PreconditionWithFailureCounts {
+        PreconditionWithFailureCounts {
             quantity: self.precondition.quantity,
             relation: self.precondition.relation,
             bound: self.precondition.bound,
@@ -556,10 +556,14 @@ fn ask(failures: &mut Vec<FailureCounter>, preconditions: &[MeasuredPrecondition
 }
 
 /// Returns the quantity without the query term that it is about.
-fn general(quantity: MeasuredQuantity) -> MeasuredQuantity {
+fn general(quantity: PreconditionQuantity) -> PreconditionQuantity {
     match quantity {
-        MeasuredQuantity::TermCountLead { .. } => MeasuredQuantity::TermCountLead { term: 0 },
-        MeasuredQuantity::TermGainChange { .. } => MeasuredQuantity::TermGainChange { term: 0 },
+        PreconditionQuantity::TermCountLead { .. } => {
+            PreconditionQuantity::TermCountLead { term: 0 }
+        }
+        PreconditionQuantity::TermGainChange { .. } => {
+            PreconditionQuantity::TermGainChange { term: 0 }
+        }
         other => other,
     }
 }

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::effectiveness::PerQueryEffectiveness;
+use super::effectiveness::EffectivenessByRankerAndQuery;
 use crate::stats::quantile::quantile_of_sorted;
 use crate::stats::{EstimateWithInterval, bootstrap};
 use crate::study::Study;
@@ -13,7 +13,7 @@ use crate::study::controls::InstanceFilter;
 /// The mean effectiveness in each third of the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct EffectivenessByOverlapFigure {
+pub struct EffectivenessByQueryTermOverlap {
     /// The name of the measure, for example `nDCG@10`.
     pub measure: String,
     /// The overlaps at which the second and the last third begin.
@@ -34,14 +34,14 @@ pub struct EffectivenessPerOverlapThird {
     pub rows: Vec<[Option<EstimateWithInterval>; 3]>,
 }
 
-impl EffectivenessByOverlapFigure {
+impl EffectivenessByQueryTermOverlap {
     pub(super) fn from_per_query_values(
         study: &Study,
         filter: &InstanceFilter<'_>,
         name: &str,
         measure: usize,
-        per_query: &PerQueryEffectiveness,
-    ) -> Option<EffectivenessByOverlapFigure> {
+        per_query: &EffectivenessByRankerAndQuery,
+    ) -> Option<EffectivenessByQueryTermOverlap> {
         let overlaps = study.query_overlap.iter().enumerate();
         let overlaps = overlaps.filter(|it| filter.includes_query(it.0));
         let known: Vec<(usize, f64)> = overlaps.filter_map(|(at, it)| Some((at, (*it)?))).collect();
@@ -78,7 +78,7 @@ impl EffectivenessByOverlapFigure {
                 rows: per_query.iter().map(row).collect(),
             }
         };
-        Some(EffectivenessByOverlapFigure {
+        Some(EffectivenessByQueryTermOverlap {
             measure: name.to_owned(),
             edges,
             all_queries: thirds(&known),

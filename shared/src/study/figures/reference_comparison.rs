@@ -3,18 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::StudyFigureOptions;
-use crate::probe::{Instances, ScoreClaim, StudyDocNo, TieAgreement};
-use crate::score::RankerPairScores;
+use crate::probe::{ProbeInstances, ScoreClaim, StudyDocNo, TieAgreementWithClaim};
+use crate::score::RankerQueryDocumentScores;
 use crate::stats::multiple_testing::holm_correction;
-use crate::stats::permutation::{self, PairedVerdictCounts, SatisfiedFractionDifference};
+use crate::stats::permutation::{self, SatisfiedFractionDifference, TwoRankerSatisfiedCounts};
 use crate::study::Study;
 use crate::study::controls::{InstanceFilter, StudyPageControls};
-use crate::verdict::ClaimOutcome;
+use crate::verdict::VerdictOutcome;
 
 /// Every ranker compared with the reference, over the instances on which both have a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SatisfactionReferenceComparison {
+pub struct ComparisonWithReferenceRanker {
     /// Row of the ranker that the others are compared with.
     pub reference: u32,
     /// Differences, shape rankers × axioms; `None` for the reference itself, and if no instance has
@@ -26,12 +26,12 @@ pub struct SatisfactionReferenceComparison {
 
 impl Study {
     /// Compares every ranker with the reference ranker of the options.
-    pub(super) fn compare_satisfaction_with_reference(
+    pub(super) fn compare_satisfaction_with_reference_ranker(
         &self,
-        shown: &[&Instances],
+        shown: &[&ProbeInstances],
         filter: &InstanceFilter<'_>,
         choice: &StudyFigureOptions,
-    ) -> SatisfactionReferenceComparison {
+    ) -> ComparisonWithReferenceRanker {
         let reference = choice.reference_row as usize;
         let judging = ComparisonContext {
             study: self,
@@ -39,7 +39,7 @@ impl Study {
             dials: &choice.controls,
         };
         let row =
-            |(at, scores): (usize, &RankerPairScores)| -> Vec<Option<SatisfiedFractionDifference>> {
+            |(at, scores): (usize, &RankerQueryDocumentScores)| -> Vec<Option<SatisfiedFractionDifference>> {
                 let others = shown.iter().map(|instances| {
                     let other = self.scores.get(reference).filter(|_| at != reference)?;
                     permutation::compare_satisfied_fractions(
@@ -53,7 +53,7 @@ impl Study {
         let corrected = holm_correction(&found.map(|it| it.p).collect::<Vec<f64>>());
         let cells = rows.iter_mut().flatten().flatten();
         cells.zip(&corrected).for_each(|(it, &p)| it.p_holm = p);
-        SatisfactionReferenceComparison {
+        ComparisonWithReferenceRanker {
             reference: choice.reference_row,
             n_tests: corrected.len() as u64,
             rows,
@@ -70,21 +70,25 @@ struct ComparisonContext<'a> {
 impl ComparisonContext<'_> {
     fn paired(
         &self,
-        instances: &Instances,
-        first: &RankerPairScores,
-        second: &RankerPairScores,
-    ) -> Vec<PairedVerdictCounts> {
-        let tie_agrees = instances.claim.tie_agreement();
-        let agrees = |scores: &RankerPairScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
-            let width = self.dials.tie_threshold_for_ranker(scores);
-            let counts = self
-                .filter
-                .includes_instance(instances, query, claim, Some(scores));
-            let verdict = counts.then(|| self.study.ranker_verdict(scores, query, claim, width));
-            Some(agrees(verdict??.outcome, tie_agrees))
-        };
+        instances: &ProbeInstances,
+        first: &RankerQueryDocumentScores,
+        second: &RankerQueryDocumentScores,
+    ) -> Vec<TwoRankerSatisfiedCounts> {
+        let tie_agrees = instances.claim.tie_agreement_with_claim();
+        let agrees =
+            |scores: &RankerQueryDocumentScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
+                let width = self.dials.tie_threshold_for_ranker(scores);
+                let counts = self
+                    .filter
+                    .includes_instance(instances, query, claim, Some(scores));
+                let verdict = counts.then(|| {
+                    self.study
+                        .ranker_verdict_on_claim(scores, query, claim, width)
+                });
+                Some(agrees(verdict??.outcome, tie_agrees))
+            };
         let of_query = |query: usize| {
-            let mut paired = PairedVerdictCounts::default();
+            let mut paired = TwoRankerSatisfiedCounts::default();
             for claim in instances.claims_of_query(query) {
                 let both = agrees(first, query, claim).zip(agrees(second, query, claim));
                 if let Some((first, second)) = both {
@@ -99,9 +103,12 @@ impl ComparisonContext<'_> {
     }
 }
 
-fn agrees(outcome: ClaimOutcome, tie_agrees: TieAgreement) -> bool {
+fn agrees(outcome: VerdictOutcome, tie_agrees: TieAgreementWithClaim) -> bool {
     match (outcome, tie_agrees) {
-        (ClaimOutcome::Satisfied, _) | (ClaimOutcome::Tied, TieAgreement::Agrees) => true,
-        (ClaimOutcome::Violated, _) | (ClaimOutcome::Tied, TieAgreement::Disagrees) => false,
+        (VerdictOutcome::Satisfied, _) | (VerdictOutcome::Tied, TieAgreementWithClaim::Agrees) => {
+            true
+        }
+        (VerdictOutcome::Violated, _)
+        | (VerdictOutcome::Tied, TieAgreementWithClaim::Disagrees) => false,
     }
 }

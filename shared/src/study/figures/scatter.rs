@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::effectiveness::EffectivenessTable;
 use crate::probe::Probe;
-use crate::stats::correlation::{PearsonCorrelation, pearson_correlation};
+use crate::stats::correlation::{CorrelationWithSampleSize, pearson_correlation};
 use crate::study::overview::StudyOverview;
 
 /// A scatter plot of effectiveness and axioms with one point for each ranker.
@@ -20,7 +20,7 @@ pub struct EffectivenessScatterPlot {
     /// one of them is missing.
     pub points: Vec<Option<[f64; 2]>>,
     /// Pearson's r; `None` for fewer than four rankers.
-    pub correlation: Option<PearsonCorrelation>,
+    pub correlation: Option<CorrelationWithSampleSize>,
 }
 
 impl EffectivenessScatterPlot {

@@ -13,16 +13,16 @@ use super::{
     InstanceListOptions, InstancePage, InstanceSort, ListedInstance, MarginHistogram, round_width,
 };
 use crate::error::Error;
-use crate::probe::{Instances, ScoreClaim, StudyDocNo};
-use crate::score::RankerPairScores;
-use crate::verdict::{ClaimOutcome, Verdict};
+use crate::probe::{ProbeInstances, ScoreClaim, StudyDocNo};
+use crate::score::RankerQueryDocumentScores;
+use crate::verdict::{VerdictOutcome, VerdictWithMargin};
 
 /// Lists the instances of one ranker and axiom.
 pub struct InstanceLister<'a> {
     study: &'a Study,
     listing: &'a InstanceListOptions,
-    instances: &'a Instances,
-    scores: &'a RankerPairScores,
+    instances: &'a ProbeInstances,
+    scores: &'a RankerQueryDocumentScores,
     filter: InstanceFilter<'a>,
     tie_width: f64,
     /// The query filter, in lower case.
@@ -72,10 +72,10 @@ impl Magnitude {
     }
 }
 
-/// The plan for the second pass.
-pub struct SecondPassPlan {
-    /// The parts of the second pass.
-    pub parts: Vec<SecondPassPart>,
+/// The plan for the second pass, which selects the instances of a page.
+pub struct PageSelectionPlan {
+    /// The shards of the second pass.
+    pub parts: Vec<PageSelectionShard>,
     n: u64,
     /// The number of instances that the second pass finds before the page.
     skip: u64,
@@ -92,8 +92,8 @@ struct Bins {
     n: usize,
 }
 
-/// A part of the second pass: some queries and the magnitudes to select.
-pub struct SecondPassPart {
+/// A shard of the second pass: some queries and the magnitudes to select.
+pub struct PageSelectionShard {
     queries: Range<usize>,
     /// The first and the last magnitude of the page.
     between: [usize; 2],
@@ -104,22 +104,22 @@ pub struct SecondPassPart {
 
 /// The result of the second pass over a part.
 #[derive(Default)]
-pub struct SelectedInstances {
-    judged: Vec<InstanceVerdict>,
+pub struct PageSelectionShardResult {
+    judged: Vec<InstanceWithRankerVerdict>,
     counts: Vec<u64>,
 }
 
 /// An instance with the verdict of the listed ranker.
 #[derive(Clone, Copy)]
-pub(super) struct InstanceVerdict {
+pub(super) struct InstanceWithRankerVerdict {
     pub(super) number: u64,
     pub(super) query: usize,
     pub(super) claim: ScoreClaim<StudyDocNo>,
-    pub(super) verdict: Option<Verdict>,
+    pub(super) verdict: Option<VerdictWithMargin>,
 }
 
 /// Returns the sort key of an instance; those without a verdict come last.
-pub(super) fn instance_sort_key(sort: InstanceSort, verdict: Option<Verdict>) -> f64 {
+pub(super) fn instance_sort_key(sort: InstanceSort, verdict: Option<VerdictWithMargin>) -> f64 {
     match (sort, verdict.map(|it| it.margin)) {
         (InstanceSort::Query, _) => 0.0,
         (_, None) => f64::INFINITY,
@@ -141,13 +141,13 @@ fn magnitude(key: f64) -> usize {
 }
 
 impl<'a> InstanceLister<'a> {
-    pub(super) fn new(
+    pub(super) fn for_study(
         study: &'a Study,
         listing: &'a InstanceListOptions,
     ) -> Result<InstanceLister<'a>, Error> {
         listing.controls.validate_for_study(study)?;
         let mode = listing.controls.variant_shown_in_study(study)?;
-        let scores = &study.scores[study.ranker_row(&listing.ranker)?];
+        let scores = &study.scores[study.parse_ranker_row_index(&listing.ranker)?];
         let mut truncated = Vec::new();
         if listing.controls.subset == InstanceSubset::Untruncated && !scores.truncated.is_empty() {
             truncated = vec![false; study.pairs.len()];
@@ -160,7 +160,7 @@ impl<'a> InstanceLister<'a> {
             listing,
             instances: study.instances_of_probe(listing.probe, mode)?,
             scores,
-            filter: InstanceFilter::new(study, &listing.controls),
+            filter: InstanceFilter::from_study_page_controls(study, &listing.controls),
             tie_width: listing.controls.tie_threshold_for_ranker(scores),
             wanted: listing.query_filter.to_lowercase(),
             truncated,
@@ -168,7 +168,7 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Splits the queries into parts with about equally many instances.
-    pub fn partition_queries_by_instances(&self, n: usize) -> Vec<Range<usize>> {
+    pub fn split_queries_into_balanced_parts(&self, n: usize) -> Vec<Range<usize>> {
         let n_queries = self.instances.n_queries();
         let of_each = self.instances.len() / n.max(1) + 1;
         let (mut parts, mut from, mut n_held) = (Vec::new(), 0, 0);
@@ -183,7 +183,7 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Calls `take` with each instance that passes the controls and the query filter.
-    fn each(&self, queries: Range<usize>, mut take: impl FnMut(InstanceVerdict)) {
+    fn each(&self, queries: Range<usize>, mut take: impl FnMut(InstanceWithRankerVerdict)) {
         let study = self.study;
         let unknown = u32::MAX;
         let mut places = vec![unknown; study.study_docs.len()];
@@ -214,21 +214,22 @@ impl<'a> InstanceLister<'a> {
                     InstanceSubset::All => true,
                     InstanceSubset::Untruncated => {
                         self.truncated.is_empty()
-                            || !claim.any_doc_matches(|text| {
+                            || !claim.has_doc_where(|text| {
                                 self.truncated.get(place(text)) == Some(&true)
                             })
                     }
-                    InstanceSubset::WithRelevant => claim.any_doc_matches(|text| {
+                    InstanceSubset::WithRelevant => claim.has_doc_where(|text| {
                         let at = place(text).checked_sub(range.start);
                         at.and_then(|it| relevant.get(it)) == Some(&true)
                     }),
                 };
                 if fits && self.filter.has_similar_lengths(self.instances, claim) {
-                    let scored = claim.map_docs_to_scores(|text| match places[text as usize] {
-                        it if it == unknown => None,
-                        it => self.scores.score_at_position(it as usize),
-                    });
-                    take(InstanceVerdict {
+                    let scored =
+                        claim.replace_docs_with_scores(|text| match places[text as usize] {
+                            it if it == unknown => None,
+                            it => self.scores.score_at_position(it as usize),
+                        });
+                    take(InstanceWithRankerVerdict {
                         number,
                         query,
                         claim,
@@ -244,7 +245,7 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Runs the first pass over some queries.
-    pub fn count_margins(&self, queries: Range<usize>) -> FirstPassMarginCounts {
+    pub fn build_margin_histogram(&self, queries: Range<usize>) -> FirstPassMarginCounts {
         let mut found = FirstPassMarginCounts {
             queries: queries.clone(),
             least: 0.0,
@@ -255,7 +256,7 @@ impl<'a> InstanceLister<'a> {
         };
         self.each(queries, |judged| {
             match judged.verdict {
-                Some(it) if it.outcome == ClaimOutcome::Tied => found.n_tied += 1,
+                Some(it) if it.outcome == VerdictOutcome::Tied => found.n_tied += 1,
                 Some(it) => {
                     found.n_margins += 1;
                     found.least = found.least.min(it.margin);
@@ -276,7 +277,7 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Plans the second pass from the results of the first pass over all parts.
-    pub fn plan_second_pass(&self, counted: &[FirstPassMarginCounts]) -> SecondPassPlan {
+    pub fn plan_page_selection(&self, counted: &[FirstPassMarginCounts]) -> PageSelectionPlan {
         let mut all = vec![NONE; 1 << BITS];
         for part in counted {
             let pairs = all.iter_mut().zip(&part.magnitudes);
@@ -327,14 +328,14 @@ impl<'a> InstanceLister<'a> {
             for (at, part) in each {
                 parts[at - between[0]] = part;
             }
-            SecondPassPart {
+            PageSelectionShard {
                 queries: part.queries.clone(),
                 between,
                 parts,
                 bins,
             }
         });
-        SecondPassPlan {
+        PageSelectionPlan {
             parts: parts.collect(),
             n,
             skip,
@@ -343,16 +344,16 @@ impl<'a> InstanceLister<'a> {
         }
     }
 
-    /// Runs the second pass over a part.
-    pub fn select_instances(&self, wanted: &SecondPassPart) -> SelectedInstances {
+    /// Runs the second pass over a shard: selects its instances of the page.
+    pub fn select_page_instances(&self, wanted: &PageSelectionShard) -> PageSelectionShardResult {
         let mut left = wanted.parts.clone();
-        let mut found = SelectedInstances {
+        let mut found = PageSelectionShardResult {
             judged: Vec::new(),
             counts: vec![0; wanted.bins.n],
         };
         self.each(wanted.queries.clone(), |judged| {
             if let Some(it) = judged.verdict
-                && it.outcome != ClaimOutcome::Tied
+                && it.outcome != VerdictOutcome::Tied
             {
                 let bins = wanted.bins;
                 found.counts[(bin(it.margin, bins.width) - bins.first) as usize] += 1;
@@ -376,10 +377,10 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Builds the page from the results of all parts, in order.
-    pub fn build_page(
+    pub fn merge_selections_into_page(
         &self,
-        plan: &SecondPassPlan,
-        picked: Vec<SelectedInstances>,
+        plan: &PageSelectionPlan,
+        picked: Vec<PageSelectionShardResult>,
     ) -> InstancePage {
         let mut counts = vec![0; plan.bins.n];
         let mut judged = Vec::new();
@@ -390,7 +391,7 @@ impl<'a> InstanceLister<'a> {
                 .for_each(|(a, b)| *a += b);
             judged.extend(part.judged);
         }
-        let by = |it: &InstanceVerdict| instance_sort_key(self.listing.sort, it.verdict);
+        let by = |it: &InstanceWithRankerVerdict| instance_sort_key(self.listing.sort, it.verdict);
         judged.sort_by(|a, b| by(a).total_cmp(&by(b)));
         let limit = self.listing.limit.min(InstanceListOptions::MAX_PAGE_SIZE) as usize;
         let rows = judged.iter().skip(plan.skip as usize).take(limit);
@@ -406,15 +407,15 @@ impl<'a> InstanceLister<'a> {
         }
     }
 
-    fn line(&self, judged: &InstanceVerdict) -> ListedInstance {
-        let InstanceVerdict {
+    fn line(&self, judged: &InstanceWithRankerVerdict) -> ListedInstance {
+        let InstanceWithRankerVerdict {
             number,
             query,
             claim,
             verdict,
         } = *judged;
         let study = self.study;
-        let texts = claim.docs();
+        let texts = claim.docs_in_claim_order();
         ListedInstance {
             number,
             query_id: study.queries[query].id.clone(),
@@ -426,7 +427,7 @@ impl<'a> InstanceLister<'a> {
             docs: texts.into_iter().map(|it| study.study_doc_id(it)).collect(),
             outcome: verdict.map(|it| it.outcome),
             margin: verdict.map(|it| it.margin),
-            is_truncated: study.has_truncated_document(self.scores, query, claim),
+            is_truncated: study.claim_has_truncated_document(self.scores, query, claim),
         }
     }
 }

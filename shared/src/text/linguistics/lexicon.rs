@@ -13,7 +13,7 @@ pub(super) fn most_frequent_tag(form: &str) -> Option<PartOfSpeech> {
     let lexicon = &*LEXICON;
     lexicon
         .forms
-        .number_of(form)
+        .find_number_of_string(form)
         .map(|it| lexicon.tags[it as usize])
 }
 
@@ -36,7 +36,7 @@ struct Lexicon {
 /// Returns the library's tables in their serialized form. The library exposes neither its
 /// dictionary nor a way to apply its rules to another one, but it can serialize and deserialize
 /// both. The order does not matter, since forms are only looked up.
-pub(super) fn serialize_lexicon_tables() -> String {
+pub(super) fn serialize_lexicon_to_json() -> String {
     let written = serde_json::to_string(&*harper_brill::brill_tagger());
     written.expect("maps of strings are JSON")
 }
@@ -51,7 +51,7 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
         mapping: Lexicon,
     }
     let whole: Whole =
-        serde_json::from_str(&serialize_lexicon_tables()).expect("the library wrote it");
+        serde_json::from_str(&serialize_lexicon_to_json()).expect("the library wrote it");
     whole.base.mapping
 });
 

@@ -11,7 +11,7 @@ use super::{PartOfSpeech, lexicon};
 
 /// Splits a text into sentences and returns the range of token positions of each; `words` holds the
 /// byte range of each token.
-pub(super) fn split_into_sentences(text: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
+pub(super) fn find_sentence_token_ranges(text: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
     let text = Text {
         text,
         words,
@@ -58,7 +58,7 @@ impl Text<'_> {
     fn may_end(&self, at: usize) -> bool {
         let form = self.form(at);
         let marks = form.trim_end_matches(['.', '!', '?', '…', '。', '！', '？', '।']);
-        marks.is_empty() || tokens::classify_abbreviation_period(form).is_some()
+        marks.is_empty() || tokens::abbreviation_kind_of_token(form).is_some()
     }
 
     /// Returns whether a token is a closing mark of the sentence.
@@ -99,7 +99,7 @@ impl Text<'_> {
         if self.has_capitals && form.starts_with(char::is_lowercase) {
             return false;
         }
-        match tokens::classify_abbreviation_period(self.form(mark)) {
+        match tokens::abbreviation_kind_of_token(self.form(mark)) {
             None => !matches!(form, "," | ";" | ":" | "-" | "–" | "—" | ")"),
             Some(AbbreviationPeriodKind::BeforeWord | AbbreviationPeriodKind::BeforeNumber) => {
                 false

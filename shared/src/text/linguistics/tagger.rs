@@ -20,7 +20,7 @@ struct Base;
 
 /// The rules, which correct the tags of single words by their neighbors.
 static RULES: LazyLock<BrillTagger<Base>> = LazyLock::new(|| {
-    serde_json::from_str(&lexicon::serialize_lexicon_tables()).expect("the library wrote it")
+    serde_json::from_str(&lexicon::serialize_lexicon_to_json()).expect("the library wrote it")
 });
 
 impl Tagger for Base {

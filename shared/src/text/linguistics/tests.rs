@@ -10,7 +10,7 @@ mod sample;
 
 /// One sentence per line, tokens with their tags, noun phrases in brackets.
 fn show(text: &str) -> String {
-    let found = analyze_linguistically(text);
+    let found = tag_words_and_noun_phrases(text);
     let mut shown = String::new();
     for sentence in &found.sentences {
         for at in sentence.clone() {
@@ -46,7 +46,7 @@ fn contractions_are_cut_and_abbreviations_are_not() {
 #[test]
 fn a_sentence_may_lack_its_space_its_capital_or_its_end() {
     let sentences = |text: &str| -> Vec<String> {
-        let found = analyze_linguistically(text);
+        let found = tag_words_and_noun_phrases(text);
         let of = |it: &Range<usize>| {
             text[found.tokens[it.start].bytes.start..found.tokens[it.end - 1].bytes.end].to_owned()
         };
@@ -114,7 +114,7 @@ fn base_forms() {
 
 /// Checks properties that hold for every text.
 fn check_whole(text: &str) {
-    let found = analyze_linguistically(text);
+    let found = tag_words_and_noun_phrases(text);
     let mut at = 0;
     for token in &found.tokens {
         assert!(
@@ -147,7 +147,7 @@ fn check_whole(text: &str) {
         assert!(found.sentences.iter().any(inside), "{text:?}");
         at = phrase.end;
     }
-    assert_eq!(analyze_linguistically(text), found);
+    assert_eq!(tag_words_and_noun_phrases(text), found);
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(super) enum AbbreviationPeriodKind {
 }
 
 /// Returns the kind of abbreviation if a token ends in the period of one.
-pub(super) fn classify_abbreviation_period(form: &str) -> Option<AbbreviationPeriodKind> {
+pub(super) fn abbreviation_kind_of_token(form: &str) -> Option<AbbreviationPeriodKind> {
     let body = form.strip_suffix('.').filter(|it| !it.is_empty())?;
     let lower = body.to_lowercase();
     if is_initial(body) || has_single_letters(body) && !LEADING.contains(&lower.as_str()) {
@@ -55,7 +55,7 @@ pub(super) fn classify_abbreviation_period(form: &str) -> Option<AbbreviationPer
 }
 
 /// Returns the byte ranges of the tokens of a text. They cover everything that is not white space.
-pub(super) fn split_into_token_ranges(text: &str) -> Vec<Range<usize>> {
+pub(super) fn token_byte_ranges(text: &str) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut start = None;
     for (at, letter) in text.char_indices() {
@@ -132,7 +132,7 @@ fn joins(text: &str, before: &Range<usize>, after: &Range<usize>, end: usize) ->
             // A period that is directly followed by a letter is not the end of an abbreviation.
             let is_inside = rest.starts_with(char::is_alphabetic);
             let next = text[after.end..].trim_start().chars().next();
-            return match classify_abbreviation_period(&format!("{left}.")) {
+            return match abbreviation_kind_of_token(&format!("{left}.")) {
                 Some(AbbreviationPeriodKind::BeforeNumber) => next.is_some_and(char::is_numeric),
                 Some(AbbreviationPeriodKind::BeforeWord | AbbreviationPeriodKind::MayEnd) => {
                     !is_inside

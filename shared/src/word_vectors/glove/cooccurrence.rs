@@ -84,7 +84,7 @@ impl<'a> GloveCorpus<'a> {
     }
 
     /// Returns the co-occurrence counts of these documents.
-    pub fn count_cooccurrences(&self, docs: Range<DocNo>) -> CooccurrenceCounts {
+    pub fn count_cooccurrences_in_docs(&self, docs: Range<DocNo>) -> CooccurrenceCounts {
         let mut found = CooccurrenceCounts::default();
         found.count_more_docs(self, docs);
         found
@@ -161,7 +161,11 @@ fn frequent(index: &Index, min_count: u32) -> Vec<TokenNo> {
         .collect();
     words.sort_by(|&a, &b| {
         let more = counts[b as usize].cmp(&counts[a as usize]);
-        more.then_with(|| vocabulary.token(a).cmp(vocabulary.token(b)))
+        more.then_with(|| {
+            vocabulary
+                .unstemmed_token(a)
+                .cmp(vocabulary.unstemmed_token(b))
+        })
     });
     words
 }
@@ -192,11 +196,13 @@ mod tests {
         };
         let corpus = GloveCorpus::with_frequent_words(&index, settings(1)).unwrap();
         let words = corpus.words.iter();
-        let named: Vec<&str> = words.map(|&it| index.vocabulary().token(it)).collect();
+        let named: Vec<&str> = words
+            .map(|&it| index.vocabulary().unstemmed_token(it))
+            .collect();
         assert_eq!(named, ["b", "a", "c", "rare"]);
         let pairs = merge_cooccurrence_counts(vec![
-            corpus.count_cooccurrences(1..2),
-            corpus.count_cooccurrences(0..1),
+            corpus.count_cooccurrences_in_docs(1..2),
+            corpus.count_cooccurrences_in_docs(0..1),
         ]);
         let x = |pairs: &[CooccurringWordPair], words| {
             let found = pairs.iter().find(|it| it.words == words);
@@ -212,7 +218,7 @@ mod tests {
         // Rare words are removed before distances are counted.
         let corpus = GloveCorpus::with_frequent_words(&index, settings(2)).unwrap();
         assert_eq!(
-            merge_cooccurrence_counts(vec![corpus.count_cooccurrences(0..2)]).len(),
+            merge_cooccurrence_counts(vec![corpus.count_cooccurrences_in_docs(0..2)]).len(),
             2
         );
     }

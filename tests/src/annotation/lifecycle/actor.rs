@@ -1,7 +1,7 @@
 //! An annotator who acts over HTTP and remembers the keys of their events.
 
 use shared::annotation::assignment::ItemAssignment;
-use shared::annotation::event::{AnnotationAction, AnnotationDecision, RatingTagsAndNote};
+use shared::annotation::event::{AnnotationDecision, AnnotationEventAction, RatingTagsAndNote};
 use shared::annotation::{AnnotationEventKey, AnnotatorAnswer, ClientAnnotationEvent, ItemNo};
 use shared::api::annotation::{
     EventOutcome, GetAssignedItemRequest, LeaseItemsRequest, SubmitEventsRequest, TaskId,
@@ -35,7 +35,11 @@ impl TestActor {
     }
 
     /// Sends one action and returns the key of its event.
-    pub(super) fn send_one(&mut self, task: TaskId, what: AnnotationAction) -> AnnotationEventKey {
+    pub(super) fn send_one(
+        &mut self,
+        task: TaskId,
+        what: AnnotationEventAction,
+    ) -> AnnotationEventKey {
         self.send_all(task, vec![what])[0]
     }
 
@@ -43,7 +47,7 @@ impl TestActor {
     pub(super) fn send_all(
         &mut self,
         task: TaskId,
-        what: Vec<AnnotationAction>,
+        what: Vec<AnnotationEventAction>,
     ) -> Vec<AnnotationEventKey> {
         let mut made_ms = 1_790_000_000_000 + 10_000 * self.keys.len() as u64;
         let event = |what| {
@@ -90,8 +94,8 @@ pub(super) fn decision(
     offer: &ItemAssignment,
     answer: AnnotatorAnswer,
     replaces: Vec<AnnotationEventKey>,
-) -> AnnotationAction {
-    AnnotationAction::Decided(AnnotationDecision {
+) -> AnnotationEventAction {
+    AnnotationEventAction::Decided(AnnotationDecision {
         item: offer.item,
         answer,
         comment: RatingTagsAndNote::default(),

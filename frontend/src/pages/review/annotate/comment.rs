@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::annotation::AxiomReasonRating;
 use shared::annotation::event::RatingTagsAndNote;
 use shared::probe::Probe;
-use shared::user_text::{MAX_NOTE_CHARS, MAX_TAG_CHARS, normalize_tag};
+use shared::user_text::{MAX_NOTE_CHARS, MAX_TAG_CHARS, normalize_annotation_tag};
 
 use crate::pages::review::item;
 use crate::widgets::form::RadioButton;
@@ -39,7 +39,7 @@ impl CommentDraft {
     }
 
     /// Switches the rating of the reason to the next of yes, no and none, and returns it in words.
-    pub(super) fn switch_to_next_reason_rating(self) -> &'static str {
+    pub(super) fn cycle_reason_rating(self) -> &'static str {
         let (next, word) = match self.value.with_untracked(|it| it.reason_rating) {
             None => (
                 Some(AxiomReasonRating::Matters),
@@ -58,7 +58,7 @@ impl CommentDraft {
     /// Shows the note field and moves the focus there.
     pub(super) fn focus_note_field(self) {
         self.is_note_open.set(true);
-        item::focus_element(NOTE);
+        item::focus_element_on_next_frame(NOTE);
     }
 
     fn toggle_tag(self, tag: &str) {
@@ -90,7 +90,7 @@ pub(super) fn CommentFields(
     let wrong = RwSignal::new(None::<String>);
     let add = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        match normalize_tag(&typed.get_untracked()) {
+        match normalize_annotation_tag(&typed.get_untracked()) {
             Ok(tag) => {
                 if words.with_untracked(|it| !it.tags.contains(&tag)) {
                     comment.toggle_tag(&tag);
@@ -139,7 +139,7 @@ pub(super) fn CommentFields(
             </RadioButton>
         }
     });
-    let about = probe.description();
+    let about = probe.probe_description();
     let reason = if about.short_title.is_empty() {
         probe.name().into_owned()
     } else {

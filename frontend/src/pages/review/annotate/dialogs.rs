@@ -64,7 +64,7 @@ pub(super) fn SkipDialog(
         let words = note.get_untracked();
         if reason == SkipReason::Other && words.trim().is_empty() {
             wants.set(true);
-            item::focus_element("skip-note");
+            item::focus_element_on_next_frame("skip-note");
             return;
         }
         close(place);
@@ -158,7 +158,7 @@ pub(super) fn AxiomExampleDialog(
 ) -> impl IntoView {
     let body = move || {
         probe.get().map(|probe| {
-            let about = probe.description();
+            let about = probe.probe_description();
             let example = probe.as_axiom().filter(|it| Axiom::ALL.contains(it));
             view! {
                 <p class="statement">{about.statement}</p>

@@ -123,7 +123,7 @@ fn overall_progress(standing: &TaskProgressSummary) -> String {
 pub(super) fn toggle_guidelines_panel(guide: RwSignal<bool>) {
     let shows = !guide.get_untracked();
     guide.set(shows);
-    item::focus_element(if shows { GUIDE } else { item::ITEM });
+    item::focus_element_on_next_frame(if shows { GUIDE } else { item::ITEM });
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use shared::annotation::assignment::{AssignmentPhase, N_PREFETCHED};
 use shared::annotation::event::{
-    AnnotationAction, AnnotationDecision, MAX_REPLACED_EVENTS, RatingTagsAndNote,
+    AnnotationDecision, AnnotationEventAction, MAX_REPLACED_EVENTS, RatingTagsAndNote,
 };
-use shared::annotation::log::AnnotationEventStatus;
+use shared::annotation::log::AnnotationEventValidity;
 use shared::annotation::{AnnotationEventKey, AnnotatorAnswer, ClientAnnotationEvent, ItemNo};
 use shared::api::annotation::{
-    AssignedItem, EventRecord, LeaseItemsResponse, MAX_ITEMS_PER_REQUEST,
+    AssignedItem, EventWithStatus, LeaseItemsResponse, MAX_ITEMS_PER_REQUEST,
 };
 
 /// More items are requested when fewer than these are left.
@@ -70,13 +70,13 @@ pub(crate) struct AnnotationSession {
 impl UndoableAction {
     fn from_event(event: &ClientAnnotationEvent) -> Option<UndoableAction> {
         let (item, decision) = match &event.action {
-            AnnotationAction::Decided(it) => (it.item, Some(it.clone())),
-            AnnotationAction::Skipped(it) => (it.item, None),
-            AnnotationAction::Reported(_)
-            | AnnotationAction::Undone { .. }
-            | AnnotationAction::Adjudicated(_)
-            | AnnotationAction::Excluded(_)
-            | AnnotationAction::Included(_) => return None,
+            AnnotationEventAction::Decided(it) => (it.item, Some(it.clone())),
+            AnnotationEventAction::Skipped(it) => (it.item, None),
+            AnnotationEventAction::Reported(_)
+            | AnnotationEventAction::Undone { .. }
+            | AnnotationEventAction::Adjudicated(_)
+            | AnnotationEventAction::Excluded(_)
+            | AnnotationEventAction::Included(_) => return None,
         };
         Some(UndoableAction {
             key: event.key,
@@ -123,10 +123,10 @@ impl DisplayedItem {
         answer: AnnotatorAnswer,
         comment: RatingTagsAndNote,
         took_ms: u64,
-    ) -> AnnotationAction {
+    ) -> AnnotationEventAction {
         let sides = self.item.assignment.display_order;
         let before = self.earlier.as_ref();
-        AnnotationAction::Decided(AnnotationDecision {
+        AnnotationEventAction::Decided(AnnotationDecision {
             item: self.item_number_in_task(),
             answer: sides.convert_answer_order(answer),
             comment,
@@ -142,13 +142,13 @@ impl AnnotationSession {
     /// unsent ones, in order.
     pub(crate) fn restore_history(
         &mut self,
-        known: &[EventRecord],
+        known: &[EventWithStatus],
         unsent: &[ClientAnnotationEvent],
     ) {
-        let standing = |it: &&EventRecord| {
+        let standing = |it: &&EventWithStatus| {
             !matches!(
                 it.status,
-                AnnotationEventStatus::Undone | AnnotationEventStatus::Replaced
+                AnnotationEventValidity::Undone | AnnotationEventValidity::Replaced
             )
         };
         let known_keys: BTreeSet<AnnotationEventKey> =
@@ -162,7 +162,7 @@ impl AnnotationSession {
     }
 
     fn apply_event(&mut self, event: &ClientAnnotationEvent) {
-        if let AnnotationAction::Undone { of } = event.action {
+        if let AnnotationEventAction::Undone { of } = event.action {
             self.remove_event(of);
         }
         if let Some(act) = UndoableAction::from_event(event) {
@@ -238,7 +238,7 @@ impl AnnotationSession {
     }
 
     /// Returns whether the server has no more items for now.
-    pub(crate) fn server_has_no_more_items(&self) -> bool {
+    pub(crate) fn is_server_out_of_items(&self) -> bool {
         self.is_exhausted
     }
 
@@ -320,8 +320,10 @@ impl AnnotationSession {
     pub(crate) fn unsent_progress_change(&self, unsent: &[ClientAnnotationEvent]) -> i64 {
         let works = |item: &ItemNo| self.parts.get(item) != Some(&AssignmentPhase::Training);
         let gain = |event: &ClientAnnotationEvent| match &event.action {
-            AnnotationAction::Decided(it) if works(&it.item) => i64::from(it.replaces.is_empty()),
-            AnnotationAction::Undone { of } => {
+            AnnotationEventAction::Decided(it) if works(&it.item) => {
+                i64::from(it.replaces.is_empty())
+            }
+            AnnotationEventAction::Undone { of } => {
                 let act = self.undone.get(of);
                 let decided = act.is_some_and(|it| it.decision.is_some() && works(&it.item));
                 -i64::from(decided)

@@ -1,18 +1,20 @@
 //! The actions of an annotator, from a key or button to an event in the outbox.
 
 use leptos::prelude::*;
-use shared::annotation::event::{AnnotationAction, ItemProblemReport, SkipReason, SkippedItem};
+use shared::annotation::event::{
+    AnnotationEventAction, ItemProblemReport, SkipReason, SkippedItem,
+};
 use shared::annotation::{AnnotationEventKey, AnnotatorAnswer, ClientAnnotationEvent};
 use shared::api::annotation::{
-    AssignedItem, GetAssignedItemRequest, LeaseItemsRequest, LeaseItemsResponse, TaskId,
-    TaskProgressSummary, TaskResponse, TaskStatus,
+    AnnotationTaskStatus, AssignedItem, GetAssignedItemRequest, LeaseItemsRequest,
+    LeaseItemsResponse, TaskId, TaskProgressSummary, TaskResponse,
 };
 
 use super::comment::CommentDraft;
 use super::guidelines;
 use super::session::{AnnotationSession, UndoableAction};
 use crate::api;
-use crate::api::mutation::{MutatingRequestState, wait_for_result_unless_busy};
+use crate::api::mutation::{MutatingRequestState, spawn_unless_busy};
 use crate::debounce::DebounceTimer;
 use crate::outbox;
 use crate::pages::review::item;
@@ -76,7 +78,7 @@ impl AnnotationPageState {
     /// Returns whether the task is open for annotation.
     pub(super) fn is_task_open(self) -> bool {
         self.task
-            .with_value(|it| it.summary.status == TaskStatus::Open)
+            .with_value(|it| it.summary.status == AnnotationTaskStatus::Open)
     }
 
     /// Returns whether items are being fetched.
@@ -85,7 +87,7 @@ impl AnnotationPageState {
     }
 
     /// Records that the user is active, or pauses the timer if the page is hidden.
-    pub(super) fn record_activity(self) {
+    pub(super) fn record_activity_or_pause(self) {
         let hidden = document().hidden();
         self.item_timer.try_update_value(|it| match hidden {
             true => it.pause(unix_time_ms()),
@@ -121,7 +123,7 @@ impl AnnotationPageState {
             screen.map(|it| it.item_number_in_task())
         });
         if let Some(item) = item {
-            let what = AnnotationAction::Skipped(SkippedItem { item, reason, note });
+            let what = AnnotationEventAction::Skipped(SkippedItem { item, reason, note });
             self.submit(what, "Skipped".to_owned());
         }
     }
@@ -133,7 +135,10 @@ impl AnnotationPageState {
             .with_untracked(|it| it.displayed_item().map(|it| it.item_number_in_task()));
         if let Some(item) = item
             && self
-                .enqueue(AnnotationAction::Reported(ItemProblemReport { item, note }))
+                .enqueue(AnnotationEventAction::Reported(ItemProblemReport {
+                    item,
+                    note,
+                }))
                 .is_some()
         {
             self.toast.set(Some("Reported".to_owned()));
@@ -141,7 +146,7 @@ impl AnnotationPageState {
     }
 
     /// Records a decision or a skip, and shows the next item.
-    fn submit(self, what: AnnotationAction, told: String) {
+    fn submit(self, what: AnnotationEventAction, told: String) {
         let Some(event) = self.enqueue(what) else {
             return;
         };
@@ -153,7 +158,7 @@ impl AnnotationPageState {
     }
 
     /// Adds an event to the outbox and returns it; returns none if the event is invalid.
-    fn enqueue(self, what: AnnotationAction) -> Option<ClientAnnotationEvent> {
+    fn enqueue(self, what: AnnotationEventAction) -> Option<ClientAnnotationEvent> {
         let event = ClientAnnotationEvent {
             key: random_key(),
             created_ms: unix_time_ms(),
@@ -173,7 +178,7 @@ impl AnnotationPageState {
     }
 
     /// Continues after training feedback, or leaves an earlier answer as it is.
-    pub(super) fn continue_to_next_item(self) {
+    pub(super) fn continue_if_item_answered(self) {
         let rests = self.session.with_untracked(|it| {
             it.displayed_item()
                 .is_some_and(|it| it.feedback.is_some() || it.will_replace_decision())
@@ -194,7 +199,7 @@ impl AnnotationPageState {
             None => self.toast.set(Some("Nothing to undo".to_owned())),
             Some(act) => self.with_item(act, |work, act, item| {
                 if work
-                    .enqueue(AnnotationAction::Undone { of: act.key })
+                    .enqueue(AnnotationEventAction::Undone { of: act.key })
                     .is_some()
                 {
                     work.session.update(|it| it.undo_action(&act, item));
@@ -241,7 +246,7 @@ impl AnnotationPageState {
         let told = self
             .session
             .with_untracked(|it| it.displayed_item().is_some_and(|it| it.feedback.is_some()));
-        item::focus_element(if told { FEEDBACK_ID } else { item::ITEM });
+        item::focus_element_on_next_frame(if told { FEEDBACK_ID } else { item::ITEM });
     }
 
     fn start_item(self) {
@@ -266,7 +271,7 @@ impl AnnotationPageState {
         let task = self.task_id();
         let found =
             async move { api::send_and_parse(&LeaseItemsRequest { task, n_items: n }).await };
-        wait_for_result_unless_busy(self.action.is_busy, found, move |found| match found {
+        spawn_unless_busy(self.action.is_busy, found, move |found| match found {
             Ok(handed) => self.receive_items(handed, n),
             Err(error) => {
                 // Items at hand can be decided without a network, so the error is only shown if
@@ -292,9 +297,9 @@ impl AnnotationPageState {
         if fresh {
             self.start_item();
         }
-        let waits = self.session.with_untracked(|it| {
-            it.server_has_no_more_items() && it.n_items_leased_by_others() > 0
-        });
+        let waits = self
+            .session
+            .with_untracked(|it| it.is_server_out_of_items() && it.n_items_leased_by_others() > 0);
         if waits {
             self.debounce.schedule(move || self.retry_fetching_items());
         }
@@ -308,9 +313,9 @@ impl AnnotationPageState {
     }
 
     /// Switches to the next rating of whether the axiom's reason matters.
-    pub(super) fn switch_to_next_reason_rating(self) {
+    pub(super) fn cycle_reason_rating(self) {
         self.toast
-            .set(Some(self.comment.switch_to_next_reason_rating().to_owned()));
+            .set(Some(self.comment.cycle_reason_rating().to_owned()));
     }
 
     /// Shows or hides the highlights of query terms.
@@ -346,7 +351,7 @@ impl AnnotationPageState {
                 "Item {n}: {}",
                 item::BUTTON_LABELS.answer_label(claim, answer)
             ),
-            None => format!("Item {n}: {}", answer.name()),
+            None => format!("Item {n}: {}", answer.slug()),
         }
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::annotation::event::{AnnotationAction, ItemAdjudication as Made};
+use shared::annotation::event::{AnnotationEventAction, ItemAdjudication as Made};
 use shared::annotation::judgments::AdjudicationQueueItem;
-use shared::annotation::log::AnnotationEventStatus;
+use shared::annotation::log::AnnotationEventValidity;
 use shared::annotation::{AnnotationEventKey, AnnotatorAnswer, ItemNo};
 use shared::api::annotation::{GetItemHistoryRequest, ItemHistoryResponse, ListDisputesRequest};
 use shared::probe::ScoreClaimKind;
@@ -21,7 +21,7 @@ use crate::keyboard::{self, KeyPressOutcome};
 use crate::location::{self, PageLocation};
 use crate::number_format::format_count_with_noun;
 use crate::pages::review::item::ButtonWithShortcutKey;
-use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
+use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
 use crate::widgets::form::TextField;
 use crate::widgets::section::Section;
 
@@ -50,7 +50,7 @@ struct AdjudicationState {
 
 impl AdjudicationState {
     fn new(desk: CurationPageState) -> AdjudicationState {
-        let here = PageLocation::of_calling_page();
+        let here = PageLocation::from_context_or_browser();
         let queue = RwSignal::new(None::<Vec<AdjudicationQueueItem>>);
         let item = Memo::new(move |_| {
             let wanted = location::query_string_parameter(&here.search.get(), "item");
@@ -223,7 +223,7 @@ fn AdjudicationItem(court: AdjudicationState) -> impl IntoView {
         // A late reply may belong to an item that is no longer open.
         Some(match answer.get().flatten().filter(|it| it.0 == item) {
             None => view! { <p class="note" role="status">"Loading the item"</p> }.into_any(),
-            Some((_, Err(error))) => view! { <ErrorMessage error retry=again/> }.into_any(),
+            Some((_, Err(error))) => view! { <LoadErrorMessage error retry=again/> }.into_any(),
             Some((_, Ok(found))) => view! { <AdjudicationForm court item found again/> }.into_any(),
         })
     };
@@ -269,9 +269,9 @@ fn AdjudicationForm(
         };
         court
             .sending
-            .send_action(AnnotationAction::Adjudicated(made), done);
+            .send_action(AnnotationEventAction::Adjudicated(made), done);
     };
-    keyboard::on_key_press(move |key| {
+    keyboard::listen_for_key_presses(move |key| {
         if let Some((_, answer)) = KEYS.iter().find(|it| it.0 == key) {
             decide(*answer);
             return KeyPressOutcome::Handled;
@@ -369,10 +369,10 @@ fn AdjudicationForm(
 /// Returns the keys of the adjudications that a new one replaces.
 fn active_adjudications(found: &ItemHistoryResponse) -> Vec<AnnotationEventKey> {
     let done = found.events.iter().filter(|it| {
-        let made = matches!(it.entry.event.action, AnnotationAction::Adjudicated(_));
+        let made = matches!(it.entry.event.action, AnnotationEventAction::Adjudicated(_));
         made && matches!(
             it.status,
-            AnnotationEventStatus::Active | AnnotationEventStatus::Conflict
+            AnnotationEventValidity::Active | AnnotationEventValidity::Conflict
         )
     });
     done.map(|it| it.entry.event.key).collect()

@@ -8,7 +8,7 @@ use shared::plot;
 use super::state::{CurationPageState, person_display_name};
 use crate::api;
 use crate::routes::PageRoute;
-use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
+use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::resource_view::RequestReplyView;
 
 /// Renders the tab with the agreement of the annotators.
@@ -40,25 +40,25 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let about = format!("{}#reviewing", PageRoute::About.href());
     view! {
-        <FigureSection
+        <ExportableFigureSection
             of="review-"
             id="agreement"
             name="Inter-annotator agreement"
             said="Raw agreement and three chance-corrected coefficients."
-            drawing=Some(InteractiveFigure::without_selection(
+            drawing=Some(FigureWithSelection::without_selection(
                 plot::annotation::draw_agreement_coefficients(&agreements),
             ))
             table=table("agreement")
         />
         <p class="note"><a href=about>"What these coefficients mean"</a></p>
-        <FigureSection
+        <ExportableFigureSection
             of="review-"
             id="pairs"
             name="Pairs of annotators"
             said="Over the items that both annotated."
             table=table("pairs")
         />
-        <FigureSection
+        <ExportableFigureSection
             of="review-"
             id="people"
             name="Each annotator against the others"

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use shared::annotation::content::AnnotationItemContent;
-use shared::annotation::event::AnnotationAction;
-use shared::api::annotation::{EventRecord, ItemHistoryResponse, PersonName};
+use shared::annotation::event::AnnotationEventAction;
+use shared::api::annotation::{EventWithStatus, ItemHistoryResponse, PersonIdWithName};
 use shared::probe::ScoreClaimKind;
 
 use super::labels;
@@ -27,7 +27,8 @@ pub(super) fn ItemHistoryView(
         content.probe.name(),
         axiom_variant_label(content.variant)
     );
-    let together = labels::consensus_label(found.answers.consensus(), claim);
+    let together =
+        labels::consensus_label(found.answers.adjudicated_or_majority_preference(), claim);
     let rankers = content.rankers.iter().map(|it| {
         let prefers = it
             .preference
@@ -43,7 +44,7 @@ pub(super) fn ItemHistoryView(
     view! {
         <p class="facts">
             <span>{probe}</span>
-            <span>{labels::sampling_role_label(&found.item.role, claim)}</span>
+            <span>{labels::annotation_item_role_label(&found.item.role, claim)}</span>
             <span>"annotators: " {together}</span>
         </p>
         <ItemContentView content=found.content.clone()/>
@@ -109,14 +110,16 @@ fn ItemContentView(content: AnnotationItemContent) -> impl IntoView {
 
 /// Renders the row of one event.
 fn event_row(
-    done: &EventRecord,
-    names: &[PersonName],
+    done: &EventWithStatus,
+    names: &[PersonIdWithName],
     claim: ScoreClaimKind,
 ) -> impl IntoView + use<> {
     let event = &done.entry.event;
     let (what, note) = event_text(&event.action, names, claim);
     let spent = match &event.action {
-        AnnotationAction::Decided(it) => Some(format_elapsed_time(it.duration_ms as f64 / 1_000.0)),
+        AnnotationEventAction::Decided(it) => {
+            Some(format_elapsed_time(it.duration_ms as f64 / 1_000.0))
+        }
         _ => None,
     };
     view! {
@@ -126,19 +129,19 @@ fn event_row(
             <td class="noted" dir="auto">{note}</td>
             <td class="num">{spent}</td>
             <td>{format_utc_minute(done.entry.received_ms)}</td>
-            <td>{labels::event_status_label(done.status)}</td>
+            <td>{labels::annotation_event_status_label(done.status)}</td>
         </tr>
     }
 }
 
 /// Returns the description of an event, and the note that was written with it.
 fn event_text(
-    what: &AnnotationAction,
-    names: &[PersonName],
+    what: &AnnotationEventAction,
+    names: &[PersonIdWithName],
     claim: ScoreClaimKind,
 ) -> (String, String) {
     match what {
-        AnnotationAction::Decided(it) => {
+        AnnotationEventAction::Decided(it) => {
             let answer = labels::answer_label_in_claim_order(it.answer, claim);
             let matters = it.comment.reason_rating.map(labels::reason_rating_label);
             let mut said = vec![answer];
@@ -148,21 +151,21 @@ fn event_text(
             noted.extend((!note.is_empty()).then(|| note.clone()));
             (said.join("; "), noted.join(" · "))
         }
-        AnnotationAction::Skipped(it) => (
+        AnnotationEventAction::Skipped(it) => (
             format!("skipped: {}", labels::skip_reason_label(it.reason)),
             it.note.clone(),
         ),
-        AnnotationAction::Reported(it) => ("reported".to_owned(), it.note.clone()),
-        AnnotationAction::Undone { .. } => ("undone".to_owned(), String::new()),
-        AnnotationAction::Adjudicated(it) => {
+        AnnotationEventAction::Reported(it) => ("reported".to_owned(), it.note.clone()),
+        AnnotationEventAction::Undone { .. } => ("undone".to_owned(), String::new()),
+        AnnotationEventAction::Adjudicated(it) => {
             let answer = labels::answer_label_in_claim_order(it.answer, claim);
             (format!("adjudicated: {answer}"), it.note.clone())
         }
-        AnnotationAction::Excluded(it) => {
+        AnnotationEventAction::Excluded(it) => {
             let who = person_display_name(names, it.person);
             (format!("excluded {who}"), it.reason.clone())
         }
-        AnnotationAction::Included(it) => {
+        AnnotationEventAction::Included(it) => {
             let who = person_display_name(names, it.person);
             (format!("included {who}"), it.reason.clone())
         }
@@ -177,7 +180,7 @@ mod tests {
 
     #[test]
     fn an_adjudication_says_that_it_is_one() {
-        let made = AnnotationAction::Adjudicated(ItemAdjudication {
+        let made = AnnotationEventAction::Adjudicated(ItemAdjudication {
             item: ItemNo(3),
             answer: AnnotatorAnswer::Equal,
             note: "the same text twice".to_owned(),

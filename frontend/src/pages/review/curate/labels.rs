@@ -2,15 +2,15 @@
 
 use shared::annotation::event::SkipReason;
 use shared::annotation::judgments::{DisputeReason, ItemConsensus};
-use shared::annotation::log::AnnotationEventStatus;
+use shared::annotation::log::AnnotationEventValidity;
 use shared::annotation::tables::ranker_name_or_number;
 use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::task::{
-    OversampledDisagreementSides, OversampledMarginSize, ProbeItemAllocation, SamplingDesign,
+    DisagreementToOversample, OversampledMarginSize, ProbeItemAllocation, SamplingDesign,
     TaskInstanceFilter,
 };
 use shared::annotation::{AnnotatorAnswer, AxiomReasonRating, DocumentPreference};
-use shared::api::annotation::TaskStatus;
+use shared::api::annotation::AnnotationTaskStatus;
 use shared::probe::ScoreClaimKind;
 use shared::report::format;
 use shared::study::controls::InstanceSubset;
@@ -21,10 +21,12 @@ use crate::widgets::variant::axiom_variant_label;
 use crate::widgets::verdict;
 
 /// Returns the CSS class and label of a task's status.
-pub(super) fn task_status_class_and_label(status: TaskStatus) -> (&'static str, &'static str) {
+pub(super) fn task_status_class_and_label(
+    status: AnnotationTaskStatus,
+) -> (&'static str, &'static str) {
     let class = match status {
-        TaskStatus::Open => "ok",
-        TaskStatus::Draft | TaskStatus::Closed => "out quiet",
+        AnnotationTaskStatus::Open => "ok",
+        AnnotationTaskStatus::Draft | AnnotationTaskStatus::Closed => "out quiet",
     };
     (class, task_status_label(status))
 }
@@ -84,18 +86,18 @@ pub(super) fn skip_reason_label(of: SkipReason) -> &'static str {
 }
 
 /// Returns the label of an event's status.
-pub(super) fn event_status_label(of: AnnotationEventStatus) -> &'static str {
+pub(super) fn annotation_event_status_label(of: AnnotationEventValidity) -> &'static str {
     match of {
-        AnnotationEventStatus::Active => "current",
-        AnnotationEventStatus::Conflict => "conflicts with another event",
-        AnnotationEventStatus::Replaced => "replaced",
-        AnnotationEventStatus::Undone => "undone",
-        AnnotationEventStatus::Excluded => "excluded with its annotator",
+        AnnotationEventValidity::Active => "current",
+        AnnotationEventValidity::Conflict => "conflicts with another event",
+        AnnotationEventValidity::Replaced => "replaced",
+        AnnotationEventValidity::Undone => "undone",
+        AnnotationEventValidity::Excluded => "excluded with its annotator",
     }
 }
 
 /// Returns the label of an item's role: training, gold or sampled.
-pub(super) fn sampling_role_label(of: &AnnotationItemRole, claim: ScoreClaimKind) -> String {
+pub(super) fn annotation_item_role_label(of: &AnnotationItemRole, claim: ScoreClaimKind) -> String {
     match of {
         AnnotationItemRole::Training { answer: it, .. } => {
             format!("training: {}", answer_label_in_claim_order(*it, claim))
@@ -108,7 +110,7 @@ pub(super) fn sampling_role_label(of: &AnnotationItemRole, claim: ScoreClaimKind
         } => {
             format!(
                 "sampled with inclusion probability π = {}",
-                format::format_fraction(*probability)
+                format::format_two_digit_fraction(*probability)
             )
         }
     }
@@ -142,10 +144,10 @@ pub(super) fn describe_sampling_design(of: SamplingDesign, rankers: &[String]) -
             disagreement_share: share,
         } => {
             let between = match between {
-                OversampledDisagreementSides::AxiomAndRanker { ranker: at } => {
+                DisagreementToOversample::AxiomAndRanker { ranker: at } => {
                     format!("axiom and {}", ranker_name_or_number(rankers, at))
                 }
-                OversampledDisagreementSides::TwoRankers { first, second } => {
+                DisagreementToOversample::TwoRankers { first, second } => {
                     let first = ranker_name_or_number(rankers, first);
                     format!("{first} and {}", ranker_name_or_number(rankers, second))
                 }
@@ -207,7 +209,7 @@ mod tests {
     #[test]
     fn what_was_drawn_is_said() {
         let rankers = ["BM25".to_owned()];
-        let between = OversampledDisagreementSides::AxiomAndRanker { ranker: 0 };
+        let between = DisagreementToOversample::AxiomAndRanker { ranker: 0 };
         let share = 0.7;
         assert_eq!(
             describe_sampling_design(

@@ -1,7 +1,7 @@
 //! The overview of a task: its definition, its state, and its guidelines.
 
 use leptos::prelude::*;
-use shared::api::annotation::{TaskStatus, UpdateTaskRequest};
+use shared::api::annotation::{AnnotationTaskStatus, UpdateTaskRequest};
 
 use super::labels;
 use super::state::CurationPageState;
@@ -35,7 +35,7 @@ fn no_change(desk: CurationPageState) -> UpdateTaskRequest {
 fn TaskStateControls(desk: CurationPageState) -> impl IntoView {
     let state = Memo::new(move |_| desk.details.with(|it| it.card.status));
     let public = Memo::new(move |_| desk.details.with(|it| it.card.are_results_public));
-    let turn = move |to: TaskStatus| {
+    let turn = move |to: AnnotationTaskStatus| {
         let change = UpdateTaskRequest {
             status: Some(to),
             ..no_change(desk)
@@ -44,9 +44,9 @@ fn TaskStateControls(desk: CurationPageState) -> impl IntoView {
     };
     let button = move || {
         let (word, to) = match state.get() {
-            TaskStatus::Draft => ("Open to annotators", TaskStatus::Open),
-            TaskStatus::Open => ("Close", TaskStatus::Closed),
-            TaskStatus::Closed => ("Reopen", TaskStatus::Open),
+            AnnotationTaskStatus::Draft => ("Open to annotators", AnnotationTaskStatus::Open),
+            AnnotationTaskStatus::Open => ("Close", AnnotationTaskStatus::Closed),
+            AnnotationTaskStatus::Closed => ("Reopen", AnnotationTaskStatus::Open),
         };
         view! {
             <button
@@ -60,9 +60,9 @@ fn TaskStateControls(desk: CurationPageState) -> impl IntoView {
         }
     };
     let said = move || match state.get() {
-        TaskStatus::Draft => "Only curators see this draft. Opening cannot be undone.",
-        TaskStatus::Open => "Annotators can answer its items.",
-        TaskStatus::Closed => {
+        AnnotationTaskStatus::Draft => "Only curators see this draft. Opening cannot be undone.",
+        AnnotationTaskStatus::Open => "Annotators can answer its items.",
+        AnnotationTaskStatus::Closed => {
             "Annotators get no new items. Unsent answers are still accepted, and you can \
              adjudicate."
         }

@@ -2,7 +2,7 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::annotation::event::{AnnotationAction, AnnotatorExclusionChange};
+use shared::annotation::event::{AnnotationEventAction, AnnotatorExclusionChange};
 use shared::annotation::progress::AnnotatorProgress;
 use shared::annotation::tables;
 use shared::api::annotation::{GetTaskProgressRequest, TaskProgressResponse};
@@ -14,7 +14,7 @@ use super::submission::{AnnotationEventSender, SubmissionErrorMessage};
 use crate::api;
 use crate::number_format::{format_count, format_count_with_noun};
 use crate::pages::people::format_utc_minute;
-use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
+use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::form::TextField;
 use crate::widgets::progress::ProgressBarView as Bar;
 use crate::widgets::resource_view::RequestReplyView;
@@ -74,7 +74,7 @@ fn ProgressTables(
         move || view! { <p class="note">{said.clone()}</p> }
     };
     let days = (!progress.decisions_by_day.is_empty()).then(|| {
-        InteractiveFigure::without_selection(plot::annotation::draw_decisions_per_day(&progress))
+        FigureWithSelection::without_selection(plot::annotation::draw_decisions_per_day(&progress))
     });
     let people = progress.by_annotator.into_iter().map(|it| {
         let name = person_display_name(&names, it.person);
@@ -99,7 +99,7 @@ fn ProgressTables(
         {days
             .map(|days| {
                 view! {
-                    <FigureSection
+                    <ExportableFigureSection
                         of="review-"
                         id="days"
                         name="Decisions per day"
@@ -109,7 +109,7 @@ fn ProgressTables(
                     />
                 }
             })}
-        <FigureSection
+        <ExportableFigureSection
             of="review-"
             id="progress"
             name="Annotators"
@@ -151,8 +151,8 @@ fn ExclusionRow(
             reason: reason.get_untracked().trim().to_owned(),
         };
         let what = match excluded {
-            true => AnnotationAction::Included(standing),
-            false => AnnotationAction::Excluded(standing),
+            true => AnnotationEventAction::Included(standing),
+            false => AnnotationEventAction::Excluded(standing),
         };
         sending.send_action(what, again);
     };

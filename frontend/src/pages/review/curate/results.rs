@@ -2,22 +2,22 @@
 
 use leptos::prelude::*;
 use shared::annotation::tables;
-use shared::api::annotation::{ListHumanJudgmentsRequest, TaskResults};
+use shared::api::annotation::{AnnotationTaskResults, ListStudyHumanJudgmentsRequest};
 use shared::plot;
 
 use super::state::CurationPageState;
 use crate::api;
-use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
+use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::resource_view::RequestReplyView;
 
 /// Renders the tab with the results of the task.
 #[component]
 pub(super) fn TaskResultsTab(desk: CurationPageState) -> impl IntoView {
     let study = desk.details.with_untracked(|it| it.card.study.clone());
-    let answer = api::fetch_on_signal_change(move || ListHumanJudgmentsRequest {
+    let answer = api::fetch_on_signal_change(move || ListStudyHumanJudgmentsRequest {
         study: study.clone(),
     });
-    let shown = move |found: Vec<TaskResults>| {
+    let shown = move |found: Vec<AnnotationTaskResults>| {
         let own = found.into_iter().find(|it| it.task == desk.task);
         view! { <ResultTables desk own/> }.into_any()
     };
@@ -25,7 +25,7 @@ pub(super) fn TaskResultsTab(desk: CurationPageState) -> impl IntoView {
 }
 
 #[component]
-fn ResultTables(desk: CurationPageState, own: Option<TaskResults>) -> impl IntoView {
+fn ResultTables(desk: CurationPageState, own: Option<AnnotationTaskResults>) -> impl IntoView {
     let Some(own) = own else {
         return view! { <p class="ahead">"No decisions yet."</p> }.into_any();
     };
@@ -34,13 +34,13 @@ fn ResultTables(desk: CurationPageState, own: Option<TaskResults>) -> impl IntoV
     };
     let shown = move || {
         let rankers = desk.rankers.get();
-        let tables = tables::annotation_estimate_tables(&found, &rankers);
+        let tables = tables::agreement_estimate_tables(&found, &rankers);
         let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
-        let drawn = InteractiveFigure::without_selection(
-            plot::annotation::draw_annotation_results(&found, &rankers),
+        let drawn = FigureWithSelection::without_selection(
+            plot::annotation::draw_agreement_with_annotators(&found, &rankers),
         );
         view! {
-            <FigureSection
+            <ExportableFigureSection
                 of="review-"
                 id="results"
                 name="Agreement with annotators"
@@ -48,7 +48,7 @@ fn ResultTables(desk: CurationPageState, own: Option<TaskResults>) -> impl IntoV
                 drawing=Some(drawn)
                 table=table("results")
             />
-            <FigureSection
+            <ExportableFigureSection
                 of="review-"
                 id="judgments"
                 name="Consensus of annotators"
@@ -57,7 +57,7 @@ fn ResultTables(desk: CurationPageState, own: Option<TaskResults>) -> impl IntoV
             />
             <details>
                 <summary>"All estimates, with intervals that include annotator variation"</summary>
-                <FigureSection
+                <ExportableFigureSection
                     of="review-"
                     id="details"
                     name="All estimates"

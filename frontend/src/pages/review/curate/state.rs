@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 use shared::annotation::PersonId;
 use shared::api::GetStudyRequest;
-use shared::api::annotation::{PersonName, TaskDefinitionResponse, TaskId, UpdateTaskRequest};
+use shared::api::annotation::{
+    PersonIdWithName, TaskDefinitionResponse, TaskId, UpdateTaskRequest,
+};
 use shared::study::controls::StudyPageControls;
 
 use crate::api;
@@ -118,7 +120,7 @@ impl CurationPageState {
 }
 
 /// Returns the name of a person for tables.
-pub(super) fn person_display_name(names: &[PersonName], person: PersonId) -> String {
+pub(super) fn person_display_name(names: &[PersonIdWithName], person: PersonId) -> String {
     let found = names.iter().find(|it| it.person == person);
     found.map_or_else(|| format!("annotator {}", person.0), |it| it.name.clone())
 }
@@ -142,7 +144,7 @@ mod tests {
 
     #[test]
     fn somebody_unknown_has_a_number() {
-        let named = PersonName {
+        let named = PersonIdWithName {
             person: PersonId(2),
             name: "Ada".to_owned(),
         };

@@ -2,12 +2,12 @@
 //! action that is sent again keeps its key.
 
 use leptos::prelude::*;
-use shared::annotation::event::AnnotationAction;
+use shared::annotation::event::AnnotationEventAction;
 use shared::annotation::{AnnotationEventKey, ClientAnnotationEvent};
 use shared::api::annotation::{EventOutcome, SubmitEventsRequest, TaskId};
 
 use crate::api;
-use crate::api::mutation::wait_for_result_unless_busy;
+use crate::api::mutation::spawn_unless_busy;
 
 /// Sends events to a task, one at a time.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ impl AnnotationEventSender {
     }
 
     /// Sends an action and calls `done` once the log has it.
-    pub(super) fn send_action(self, what: AnnotationAction, done: Callback<()>) {
+    pub(super) fn send_action(self, what: AnnotationEventAction, done: Callback<()>) {
         if self.is_busy.get_untracked() {
             return;
         }
@@ -60,7 +60,7 @@ impl AnnotationEventSender {
             events: vec![event],
         };
         let sent = async move { api::send_and_parse(&asked).await };
-        wait_for_result_unless_busy(self.is_busy, sent, move |sent| {
+        spawn_unless_busy(self.is_busy, sent, move |sent| {
             let outcome = sent.map(|it| it.receipts.into_iter().next().map(|it| it.outcome));
             match outcome {
                 Ok(Some(EventOutcome::Stored | EventOutcome::Duplicate)) => {
@@ -85,7 +85,7 @@ impl AnnotationEventSender {
 /// Returns the unconfirmed event if it has the same action, or else a new event.
 fn event(
     before: Option<ClientAnnotationEvent>,
-    what: AnnotationAction,
+    what: AnnotationEventAction,
 ) -> Result<ClientAnnotationEvent, String> {
     if let Some(before) = before.filter(|it| it.action == what) {
         return Ok(before);

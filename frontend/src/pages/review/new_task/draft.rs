@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use shared::annotation::task::{
-    AnnotationTask, InstanceWithReferenceAnswer, OversampledDisagreementSides,
+    AnnotationTaskDefinition, DisagreementToOversample, InstanceWithReferenceAnswer,
     OversampledMarginSize, ProbeItemAllocation, SamplingDesign, TaskInstanceFilter,
 };
 use shared::api::ErrorResponse;
@@ -11,7 +11,7 @@ use shared::error::Error;
 use shared::probe::Probe;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudySummary;
-use shared::verdict::ClaimOutcome;
+use shared::verdict::VerdictOutcome;
 
 use crate::widgets::form::{self, FormFieldId};
 
@@ -74,7 +74,7 @@ pub(super) struct NewTaskDraft {
     pub(super) controls: StudyPageControls,
     /// The row of the ranker whose outcomes and margins are filtered; empty for none.
     pub(super) ranker: String,
-    pub(super) outcome: Option<ClaimOutcome>,
+    pub(super) outcome: Option<VerdictOutcome>,
     pub(super) min_margin: String,
     pub(super) max_margin: String,
     pub(super) n_items: String,
@@ -235,7 +235,9 @@ impl NewTaskDraft {
     }
 
     /// Returns the task, or all errors.
-    pub(super) fn to_annotation_task(&self) -> Result<AnnotationTask, Vec<NewTaskFieldError>> {
+    pub(super) fn to_annotation_task(
+        &self,
+    ) -> Result<AnnotationTaskDefinition, Vec<NewTaskFieldError>> {
         let mut wrong = Vec::new();
         let ranker = self.ranker.parse().ok();
         let [margin_from, margin_to] = [
@@ -250,7 +252,7 @@ impl NewTaskDraft {
             min_margin: margin_from,
             max_margin: margin_to,
         };
-        let task = AnnotationTask {
+        let task = AnnotationTaskDefinition {
             title: self.title.clone(),
             study: self.study.clone(),
             probes: self.probes.clone(),
@@ -305,7 +307,7 @@ impl NewTaskDraft {
                 };
             }
             SamplingDesignKind::AxiomRankerDisagreement => {
-                OversampledDisagreementSides::AxiomAndRanker { ranker: first }
+                DisagreementToOversample::AxiomAndRanker { ranker: first }
             }
             SamplingDesignKind::RankerDisagreement => {
                 if first == second {
@@ -314,7 +316,7 @@ impl NewTaskDraft {
                         "must name two different rankers",
                     ));
                 }
-                OversampledDisagreementSides::TwoRankers { first, second }
+                DisagreementToOversample::TwoRankers { first, second }
             }
         };
         let share = self
@@ -398,7 +400,7 @@ pub(super) fn restore_or_create_draft(
 }
 
 /// Stores a draft until the tab is closed.
-pub(super) fn store_draft(draft: &NewTaskDraft) {
+pub(super) fn store_draft_in_session_storage(draft: &NewTaskDraft) {
     if let (Some(session), Ok(text)) = (session(), serde_json::to_string(draft)) {
         let _ = session.set_item(STORAGE_KEY, &text);
     }
@@ -456,7 +458,7 @@ mod tests {
             [NewTaskField::AnnotatorsPerItem]
         );
         assert_eq!(
-            wrong(|it| it.outcome = Some(ClaimOutcome::Tied)),
+            wrong(|it| it.outcome = Some(VerdictOutcome::Tied)),
             [NewTaskField::Ranker]
         );
         assert_eq!(
@@ -479,7 +481,7 @@ mod tests {
     fn what_the_server_refuses_finds_its_field() {
         let of = |field: Option<&str>, error: &str| {
             let field = field.map(str::to_owned);
-            let problem = ErrorResponse::new(error, "setting");
+            let problem = ErrorResponse::with_message_and_type(error, "setting");
             NewTaskFieldError::from_server_error(&ErrorResponse { field, ..problem })
         };
         let message = "annotators_per_item: is 99; must be from 1 to 20";

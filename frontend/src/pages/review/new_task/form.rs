@@ -9,19 +9,19 @@ use shared::study::controls::StudyPageControls;
 use shared::study::overview::{StudyOverview, StudySummary};
 
 use super::draft::{self, NewTaskDraft, NewTaskField, NewTaskFieldError};
-use crate::api::mutation::{MutatingRequestState, wait_for_result_unless_busy};
+use crate::api::mutation::{MutatingRequestState, spawn_unless_busy};
 use crate::api::{self, RequestError};
 use crate::debounce::DebounceTimer;
 use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
-use crate::widgets::form::{FormNumberField, FormState};
+use crate::widgets::form::{FormNumberField, FormValuesAndErrors};
 
 /// The state that the parts of the form share.
 #[derive(Clone, Copy)]
 pub(super) struct NewTaskForm {
     pub(super) draft: RwSignal<NewTaskDraft>,
     /// The draft with its errors, found by the page or by the server.
-    pub(super) fields: FormState<NewTaskDraft, NewTaskField>,
+    pub(super) fields: FormValuesAndErrors<NewTaskDraft, NewTaskField>,
     /// The errors of the draft as typed.
     pub(super) errors: Memo<Vec<NewTaskFieldError>>,
     /// The error that the server found in a field, until the draft changes.
@@ -38,7 +38,7 @@ pub(super) struct NewTaskForm {
 
 impl NewTaskForm {
     pub(super) fn new(studies: &[StudySummary]) -> NewTaskForm {
-        let wanted = PageLocation::of_calling_page().query_parameter("study");
+        let wanted = PageLocation::from_context_or_browser().query_parameter("study");
         let draft = draft::restore_or_create_draft(wanted, studies);
         let draft = RwSignal::new(draft);
         let wrong =
@@ -54,7 +54,7 @@ impl NewTaskForm {
         };
         let form = NewTaskForm {
             draft,
-            fields: FormState {
+            fields: FormValuesAndErrors {
                 values: draft,
                 errors: Signal::derive(shown),
             },
@@ -71,7 +71,7 @@ impl NewTaskForm {
     }
 
     /// Renders a field for a number.
-    pub(super) fn number_field(
+    pub(super) fn render_number_field(
         self,
         field: NewTaskField,
         label: &'static str,
@@ -88,7 +88,7 @@ impl NewTaskForm {
             if before.is_some() {
                 self.server_error.set(None);
             }
-            rest.schedule(move || draft::store_draft(&draft));
+            rest.schedule(move || draft::store_draft_in_session_storage(&draft));
         });
     }
 
@@ -170,7 +170,7 @@ impl NewTaskForm {
             return;
         };
         let made = async move { api::send_and_parse(&CreateTaskRequest { task }).await };
-        wait_for_result_unless_busy(self.action.is_busy, made, move |made| match made {
+        spawn_unless_busy(self.action.is_busy, made, move |made| match made {
             Ok(TaskDefinitionResponse { card, .. }) => {
                 draft::delete_draft();
                 location::replace_browser_address(

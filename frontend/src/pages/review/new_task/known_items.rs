@@ -10,7 +10,7 @@ use super::instance_reference;
 use crate::pages::review::item::{AnswerLabels, CLAIM_ORDER_LABELS};
 use crate::pages::study::address::instance_href;
 use crate::widgets::form::{
-    FieldErrorMessage, FormFieldId, InputFieldError, SelectField, TextField,
+    FieldErrorMessage, FormFieldId, ReactiveFieldError, SelectField, TextField,
 };
 
 /// The labels of answers in the list, for each kind of claim.
@@ -97,7 +97,7 @@ pub(super) fn KnownAnswerItems(
             AnnotatorAnswer::Equal => "equal",
             AnnotatorAnswer::CannotTell => "cannot say",
         };
-        view! { <option value=it.name()>{name}</option> }
+        view! { <option value=it.slug()>{name}</option> }
     });
     let answers = answers.collect_view();
     view! {
@@ -111,7 +111,7 @@ pub(super) fn KnownAnswerItems(
                     label="Instance address, or probe, variant and number (for example tfc1 \
                          fixed 12)"
                     text=address
-                    mistake=InputFieldError { id: id.clone(), reason: wrong.into() }
+                    mistake=ReactiveFieldError { id: id.clone(), reason: wrong.into() }
                     on:keydown=move |event| {
                         if event.key() == "Enter" {
                             event.prevent_default();
@@ -122,7 +122,7 @@ pub(super) fn KnownAnswerItems(
                 <SelectField
                     label="Correct answer (documents numbered as on the instance page)"
                     choose=move |word: String| {
-                    let found = AnnotatorAnswer::ALL.iter().find(|it| it.name() == word);
+                    let found = AnnotatorAnswer::ALL.iter().find(|it| it.slug() == word);
                     answer.set(found.copied().unwrap_or(AnnotatorAnswer::First));
                 }>{answers}</SelectField>
                 <TextField label="Reason" text=why/>

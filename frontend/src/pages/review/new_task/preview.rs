@@ -1,7 +1,7 @@
 //! The preview of what a task would consist of, updated after each pause.
 
 use leptos::prelude::*;
-use shared::annotation::AnnotationTask;
+use shared::annotation::AnnotationTaskDefinition;
 use shared::api::annotation::{PreviewTaskRequest, TaskComposition};
 
 use super::draft::NewTaskDraft;
@@ -18,7 +18,7 @@ const DEBOUNCE_MS: u64 = 700;
 /// The task of the last request, and the reply once it is there.
 #[derive(Debug, Clone, PartialEq)]
 struct PreviewState {
-    task: AnnotationTask,
+    task: AnnotationTaskDefinition,
     made: Option<TaskComposition>,
 }
 
@@ -71,7 +71,11 @@ pub(super) fn TaskPreview(form: NewTaskForm) -> impl IntoView {
     }
 }
 
-fn fetch_preview(form: NewTaskForm, task: AnnotationTask, seen: RwSignal<Option<PreviewState>>) {
+fn fetch_preview(
+    form: NewTaskForm,
+    task: AnnotationTaskDefinition,
+    seen: RwSignal<Option<PreviewState>>,
+) {
     leptos::task::spawn_local(async move {
         let found = api::send_and_parse(&PreviewTaskRequest { task: task.clone() }).await;
         match found {

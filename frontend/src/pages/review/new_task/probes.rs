@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::study::controls::StudyPageControls;
-use shared::verdict::ClaimOutcome;
+use shared::verdict::VerdictOutcome;
 
 use super::draft::NewTaskField;
 use super::form::NewTaskForm;
@@ -88,20 +88,20 @@ fn ProbeCheckbox(
         });
     };
     view! {
-        <label title=probe.description().short_title>
+        <label title=probe.probe_description().short_title>
             <input type="checkbox" prop:checked=on on:change=turn/>
             {probe.name()}
-            {n.map(|n| view! { <span class="label">{number_format::format_short_count(n)}</span> })}
+            {n.map(|n| view! { <span class="label">{number_format::format_count_abbreviating_millions(n)}</span> })}
         </label>
     }
 }
 
 /// The outcomes to draw from, each with its form value and display name.
-const OUTCOMES: &[(Option<ClaimOutcome>, &str, &str)] = &[
+const OUTCOMES: &[(Option<VerdictOutcome>, &str, &str)] = &[
     (None, "", "any"),
-    (Some(ClaimOutcome::Satisfied), "satisfied", "satisfied"),
-    (Some(ClaimOutcome::Tied), "tied", "tied"),
-    (Some(ClaimOutcome::Violated), "violated", "violated"),
+    (Some(VerdictOutcome::Satisfied), "satisfied", "satisfied"),
+    (Some(VerdictOutcome::Tied), "tied", "tied"),
+    (Some(VerdictOutcome::Violated), "violated", "violated"),
 ];
 
 /// Renders the filters of instances: the controls of the Study page, and outcome and margin for one
@@ -143,10 +143,10 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
                     value=|it| &mut it.outcome
                 />
                 {form
-                    .number_field(NewTaskField::MarginFrom, "Minimum margin (blank = any)", |it| {
+                    .render_number_field(NewTaskField::MarginFrom, "Minimum margin (blank = any)", |it| {
                         &mut it.min_margin
                     })}
-                {form.number_field(NewTaskField::MarginTo, "Maximum margin (blank = any)", |it| {
+                {form.render_number_field(NewTaskField::MarginTo, "Maximum margin (blank = any)", |it| {
                     &mut it.max_margin
                 })}
             </Show>

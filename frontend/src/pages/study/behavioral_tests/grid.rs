@@ -167,10 +167,10 @@ fn GridCellView(
 
 /// Returns the full description of a cell for screen readers.
 fn cell_description(at: &str, effect: &BehavioralEffect) -> String {
-    let [low, high] = effect.score.interval.map(format::format_signed);
+    let [low, high] = effect.score.interval.map(format::format_signed_fraction);
     let mut said = format!(
         "{at}: effect {}, 95 % interval {low} to {high}, {} samples of {} queries",
-        format::format_signed(effect.score.value),
+        format::format_signed_fraction(effect.score.value),
         format::format_count(effect.n_scored()),
         format::format_count(effect.n_queries),
     );

@@ -1,6 +1,6 @@
 //! The layout of the cells: controls × variables, or behavioral tests × rankers.
 
-use shared::probe::measure_and_match::ControlTolerance;
+use shared::probe::measure_and_match::ControlMeasurementTolerance;
 use shared::probe::{DocumentMeasurement, MeasureAndMatchTest, Probe};
 use shared::report::format;
 use shared::score::slug::parse_ranker_slug_or_position;
@@ -173,7 +173,7 @@ fn matrix(found: &BehavioralTestResults, ranker: usize) -> EffectGridLayout {
         _ => None,
     });
     let asked: Vec<(MeasureAndMatchTest, &BehavioralTestRow)> = asked.collect();
-    let mut controls: Vec<(DocumentMeasurement, ControlTolerance)> = Vec::new();
+    let mut controls: Vec<(DocumentMeasurement, ControlMeasurementTolerance)> = Vec::new();
     for (it, _) in &asked {
         if !controls.contains(&(it.control, it.tolerance)) {
             controls.push((it.control, it.tolerance));
@@ -197,7 +197,7 @@ fn matrix(found: &BehavioralTestResults, ranker: usize) -> EffectGridLayout {
             Some((_, row)) => GridCell::of(row, ranker, |effect| {
                 format::format_count(effect.n_scored())
             }),
-            None if wanted.can_have_samples() => GridCell::NotInStudy,
+            None if wanted.can_variable_differ() => GridCell::NotInStudy,
             None => GridCell::Impossible,
         }
     };
@@ -265,7 +265,7 @@ fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> Strin
     if row.sampled_fraction < 1.0 {
         said += &format!(
             ", {} of all, sampled",
-            format::format_fraction(row.sampled_fraction)
+            format::format_two_digit_fraction(row.sampled_fraction)
         );
     }
     if let Probe::Transfer(it) = row.probe
@@ -295,7 +295,7 @@ fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> Strin
 
 /// Formats the interval of an effect over queries, as in `[−.02, +.20]`.
 pub(super) fn interval(effect: &BehavioralEffect) -> String {
-    let [low, high] = effect.score.interval.map(format::format_signed);
+    let [low, high] = effect.score.interval.map(format::format_signed_fraction);
     format!("[{low}, {high}]")
 }
 
@@ -310,6 +310,6 @@ pub(super) fn score(effect: &BehavioralEffect) -> String {
     };
     format!(
         "{}{star}{dagger}",
-        format::format_signed(effect.score.value)
+        format::format_signed_fraction(effect.score.value)
     )
 }

@@ -16,7 +16,7 @@ use super::layout::{interval, score};
 use super::state::{BehavioralTestsState, EffectCell};
 use crate::api;
 use crate::number_format::{format_count_with_noun, format_p_value};
-use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::figure::FigureView;
 
 type HistogramResource = LocalResource<Result<MarginHistogram, api::RequestError>>;
@@ -69,7 +69,7 @@ pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> im
         <aside class="panel" aria-label="Selected behavioral test">
             <div>
                 <h3>{title}</h3>
-                <p class="note">{spot.probe.description().statement} {of}</p>
+                <p class="note">{spot.probe.probe_description().statement} {of}</p>
             </div>
             {shown}
         </aside>
@@ -180,7 +180,7 @@ fn DifferenceHistogram(
         None => view! { <div class="below waiting" aria-hidden="true"></div> }.into_any(),
         Some(Err(error)) => {
             let retry = Callback::new(move |()| histogram.refetch());
-            view! { <div class="below"><ErrorMessage error retry/></div> }.into_any()
+            view! { <div class="below"><LoadErrorMessage error retry/></div> }.into_any()
         }
         Some(Ok(histogram)) if histogram.counts.is_empty() => ().into_any(),
         Some(Ok(histogram)) => view! {

@@ -20,7 +20,7 @@ pub(super) struct EffectCell {
 /// The state that the parts of the section share.
 #[derive(Clone, Copy)]
 pub(super) struct BehavioralTestsState {
-    pub(super) page: crate::pages::page_state::StudyPageState<StudyView>,
+    pub(super) page: crate::pages::page_state::AddressEncodedPageState<StudyView>,
     pub(super) results: Memo<Arc<BehavioralTestResults>>,
     /// The cell whose details are shown.
     pub(super) selected: Memo<Option<EffectCell>>,

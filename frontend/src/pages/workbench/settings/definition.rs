@@ -2,14 +2,15 @@
 
 use shared::api::worker::LOCAL_STUDY;
 use shared::error::Error;
-use shared::probe::{MiningLimits, Probe};
+use shared::probe::{MiningThresholds, Probe};
 use shared::study::{ManipulationLookupFiles, StudyDefinition};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
 use super::{
-    LexicalRankerSettings, LocalStudyDefinitionFiles, LocalStudySettings, STOP_LIST_FILE, WORDPIECE,
+    LexicalRankerFormValues, LocalStudyAuxiliaryFiles, LocalStudyFormValues, STOP_LIST_FILE,
+    WORDPIECE,
 };
-use crate::widgets::axiom_fields::{parse_further_unselected_axioms, parse_length_tolerance};
+use crate::widgets::axiom_fields::{parse_axioms_except_selected, parse_length_tolerance};
 use crate::widgets::form::{self, FormFieldId, parse_integer_at_least};
 
 /// A field of the form that can hold an error.
@@ -59,11 +60,11 @@ impl FormFieldId for LocalStudyField {
 
 type LocalStudyFieldError = form::FormFieldError<LocalStudyField>;
 
-impl LocalStudySettings {
+impl LocalStudyFormValues {
     /// Returns the definition of the local study, or all errors.
     pub(crate) fn to_study_definition(
         &self,
-        files: &LocalStudyDefinitionFiles,
+        files: &LocalStudyAuxiliaryFiles,
     ) -> Result<StudyDefinition, Vec<LocalStudyFieldError>> {
         let mut wrong = FieldErrors(Vec::new());
         let analyzer = wrong.collect(LocalStudyField::Analyzer, self.analyzer(files));
@@ -100,7 +101,7 @@ impl LocalStudySettings {
         );
         let further = wrong.collect(
             LocalStudyField::FurtherAxioms,
-            parse_further_unselected_axioms(&self.further_axioms, &self.probes),
+            parse_axioms_except_selected(&self.further_axioms, &self.probes),
         );
         let probes = self.probes.iter().copied();
         let transfers = files.to_transfer_sets();
@@ -169,15 +170,15 @@ impl LocalStudySettings {
                 rankers: self
                     .rankers
                     .iter()
-                    .map(LexicalRankerSettings::to_ranker_spec_string)
+                    .map(LexicalRankerFormValues::to_ranker_spec_string)
                     .collect(),
                 analyzer,
-                limits: MiningLimits {
+                limits: MiningThresholds {
                     length_tolerance_terms: delta,
                     min_query_term_occurrences: min,
                     max_per_query: most,
                     seed,
-                    ..MiningLimits::STANDARD
+                    ..MiningThresholds::STANDARD
                 },
                 vectors: files.vectors.clone(),
                 audit: self.audit(files),
@@ -191,7 +192,7 @@ impl LocalStudySettings {
     /// Returns whether a selected probe uses derived documents.
     pub(crate) fn uses_derived_documents(&self) -> bool {
         let further =
-            parse_further_unselected_axioms(&self.further_axioms, &self.probes).unwrap_or_default();
+            parse_axioms_except_selected(&self.further_axioms, &self.probes).unwrap_or_default();
         let mut probes = self.probes.iter().chain(&further);
         probes.any(|it| it.adds_docs_to_collection())
     }
@@ -199,7 +200,7 @@ impl LocalStudySettings {
     /// Returns the analyzers of the tokenization audit: words without stemming, the default
     /// analyzer, and WordPiece if there is a vocabulary. The analyzer of the study itself is left
     /// out.
-    fn audit(&self, files: &LocalStudyDefinitionFiles) -> Vec<Analyzer> {
+    fn audit(&self, files: &LocalStudyAuxiliaryFiles) -> Vec<Analyzer> {
         if !self.has_tokenization_audit {
             return Vec::new();
         }
@@ -221,7 +222,7 @@ impl LocalStudySettings {
     }
 
     /// Returns the analyzer, or why it is invalid.
-    pub(crate) fn analyzer(&self, files: &LocalStudyDefinitionFiles) -> Result<Analyzer, String> {
+    pub(crate) fn analyzer(&self, files: &LocalStudyAuxiliaryFiles) -> Result<Analyzer, String> {
         let tokenizer = match (self.analyzer.tokenizer.as_str(), &files.vocabulary) {
             (WORDPIECE, Some(pieces)) => Some(Tokenizer::Wordpiece(pieces.clone()?)),
             (WORDPIECE, None) => return Err("choose the vocabulary file".to_owned()),
@@ -266,11 +267,11 @@ mod tests {
     use super::*;
     use shared::probe::Axiom;
 
-    fn refused(change: impl Fn(&mut LocalStudySettings)) -> Vec<LocalStudyFieldError> {
-        let mut settings = LocalStudySettings::default_settings();
+    fn refused(change: impl Fn(&mut LocalStudyFormValues)) -> Vec<LocalStudyFieldError> {
+        let mut settings = LocalStudyFormValues::default_settings();
         change(&mut settings);
         settings
-            .to_study_definition(&LocalStudyDefinitionFiles::default())
+            .to_study_definition(&LocalStudyAuxiliaryFiles::default())
             .expect_err("it is wrong")
     }
 
@@ -283,13 +284,13 @@ mod tests {
             wrong[0].reason,
             "STMC1 needs word vectors: add a GloVe or word2vec file"
         );
-        let files = LocalStudyDefinitionFiles {
+        let files = LocalStudyAuxiliaryFiles {
             vectors: Some("glove.txt".to_owned()),
-            ..LocalStudyDefinitionFiles::default()
+            ..LocalStudyAuxiliaryFiles::default()
         };
-        let settings = LocalStudySettings {
+        let settings = LocalStudyFormValues {
             probes: vec![Probe::Axiom(Axiom::Stmc1)],
-            ..LocalStudySettings::default_settings()
+            ..LocalStudyFormValues::default_settings()
         };
         let definition = settings.to_study_definition(&files).unwrap();
         assert_eq!(definition.vectors.as_deref(), Some("glove.txt"));
@@ -313,8 +314,8 @@ mod tests {
     #[test]
     fn the_standard_settings_make_a_study() {
         assert!(
-            LocalStudySettings::default_settings()
-                .to_study_definition(&LocalStudyDefinitionFiles::default())
+            LocalStudyFormValues::default_settings()
+                .to_study_definition(&LocalStudyAuxiliaryFiles::default())
                 .is_ok()
         );
     }

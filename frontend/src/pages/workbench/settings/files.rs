@@ -6,7 +6,7 @@ use shared::text::{Stopwords, WordpieceVocabulary};
 
 /// The files that the definition of a local study uses in addition to the settings in the form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct LocalStudyDefinitionFiles {
+pub(crate) struct LocalStudyAuxiliaryFiles {
     /// The uploaded stop list.
     pub(crate) stop_list: Option<Stopwords>,
     /// The uploaded WordPiece vocabulary, or why it could not be read.
@@ -16,12 +16,12 @@ pub(crate) struct LocalStudyDefinitionFiles {
     /// The names of the files with documents.
     pub(crate) corpora: Vec<String>,
     /// The files with document pairs.
-    pub(crate) pairs: Vec<UploadedPairsFile>,
+    pub(crate) pairs: Vec<UploadedTransferPairsFile>,
 }
 
 /// A file with document pairs, which becomes a transfer set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UploadedPairsFile {
+pub(crate) struct UploadedTransferPairsFile {
     /// The name of the file.
     pub(crate) name: String,
     /// Where the query of a pair comes from.
@@ -30,7 +30,7 @@ pub(crate) struct UploadedPairsFile {
     pub(crate) is_symmetric: bool,
 }
 
-impl LocalStudyDefinitionFiles {
+impl LocalStudyAuxiliaryFiles {
     /// Returns the transfer sets, named after their files.
     pub(super) fn to_transfer_sets(&self) -> Vec<TransferSetFile> {
         let mut sets: Vec<TransferSetFile> = Vec::new();
@@ -64,25 +64,25 @@ fn set_name(file: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::LocalStudySettings;
+    use super::super::LocalStudyFormValues;
     use super::*;
 
     #[test]
     fn files_with_pairs_are_transfer_sets_of_their_names() {
-        let file = |name: &str, symmetric| UploadedPairsFile {
+        let file = |name: &str, symmetric| UploadedTransferPairsFile {
             name: name.to_owned(),
             query_source: TransferQuerySource::NounPhrase,
             is_symmetric: symmetric,
         };
-        let files = LocalStudyDefinitionFiles {
+        let files = LocalStudyAuxiliaryFiles {
             pairs: vec![
                 file("JFLEG dev.jsonl.gz", false),
                 file("jfleg-dev.jsonl", true),
                 file("…", false),
             ],
-            ..LocalStudyDefinitionFiles::default()
+            ..LocalStudyAuxiliaryFiles::default()
         };
-        let definition = LocalStudySettings::default_settings()
+        let definition = LocalStudyFormValues::default_settings()
             .to_study_definition(&files)
             .unwrap();
         definition.validate().unwrap();

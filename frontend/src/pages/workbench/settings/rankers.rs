@@ -2,7 +2,7 @@
 
 /// A lexical ranker with its parameters as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LexicalRankerSettings {
+pub(crate) struct LexicalRankerFormValues {
     /// The kind of ranker that the parameters belong to.
     pub(crate) kind: LexicalRankerKind,
     /// The values as typed, in the order of [`LexicalRankerKind::parameter_names_and_defaults`].
@@ -29,7 +29,7 @@ impl LexicalRankerKind {
     ];
 
     /// Returns the display name of the ranker.
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) fn display_name(self) -> &'static str {
         match self {
             LexicalRankerKind::Bm25 => "BM25",
             LexicalRankerKind::Dirichlet => "QL, Dirichlet",
@@ -61,15 +61,15 @@ impl LexicalRankerKind {
     }
 }
 
-impl LexicalRankerSettings {
+impl LexicalRankerFormValues {
     /// Returns a lexical ranker with its default parameters.
-    pub(crate) fn with_defaults(formula: LexicalRankerKind) -> LexicalRankerSettings {
+    pub(crate) fn with_defaults(formula: LexicalRankerKind) -> LexicalRankerFormValues {
         let values = formula
             .parameter_names_and_defaults()
             .iter()
             .map(|it| it.2.to_owned())
             .collect();
-        LexicalRankerSettings {
+        LexicalRankerFormValues {
             kind: formula,
             values,
         }
@@ -90,7 +90,7 @@ impl LexicalRankerSettings {
     }
 
     /// Parses a specification from an address; unknown parameters are ignored.
-    pub(super) fn parse_ranker_spec(spec: &str) -> Option<LexicalRankerSettings> {
+    pub(super) fn parse_ranker_spec(spec: &str) -> Option<LexicalRankerFormValues> {
         let (word, list) = spec.split_once(':').unwrap_or((spec, ""));
         let given: Vec<(&str, &str)> = list
             .split(',')
@@ -109,7 +109,7 @@ impl LexicalRankerSettings {
                 .map_or(usual, |it| it.1)
                 .to_owned()
         };
-        Some(LexicalRankerSettings {
+        Some(LexicalRankerFormValues {
             kind: formula,
             values: formula
                 .parameter_names_and_defaults()

@@ -33,7 +33,8 @@ use sha2::{Digest, Sha256};
 
 use super::{ConvertedPairDataset, DatasetTransferPair, RowExclusionReason};
 use crate::collection::lines::rows::{
-    IdFirstOccurrences, RowWarnings, quote_text, read_rows_of_lines, validate_record_id,
+    AcceptedRowWarnings, IdFirstOccurrences, feed_nonblank_lines_to_parser, quote_text,
+    validate_record_id,
 };
 use crate::error::Error;
 
@@ -90,7 +91,7 @@ pub fn make_answer_replacement_pairs(
     let mut found = ConvertedPairDataset::default();
     let (mut rows, mut seen) = (Vec::new(), IdFirstOccurrences::default());
     let mut questions: BTreeMap<String, Question> = BTreeMap::new();
-    found.reading = read_rows_of_lines(name, bytes, progress, |line, text| {
+    found.reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, text| {
         let asked = parse(text)?;
         let own = Question::of(&asked.row, line);
         let known = questions.entry(asked.row.id.clone()).or_insert(own);
@@ -102,7 +103,7 @@ pub fn make_answer_replacement_pairs(
         known.n_rows += 1;
         asked.row.passage_id = Some(passage);
         rows.push(asked);
-        Ok(RowWarnings::new())
+        Ok(AcceptedRowWarnings::new())
     })?;
     let pools = pools(&rows);
     for asked in &rows {

@@ -36,7 +36,7 @@ pub enum PreferredPairSide {
 
 /// Reads a file with one sentence per line. `progress` receives the number of bytes of the file
 /// that have been read.
-pub fn read_sentence_file(
+pub fn read_one_sentence_per_line(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
@@ -94,7 +94,7 @@ pub fn align_sentence_files(
     preferred: PreferredPairSide,
 ) -> Result<ConvertedPairDataset, Error> {
     validate_record_id(set).map_err(|it| Error::unreadable_file(source.name(), it))?;
-    let n_lines = common_line_count(source, references)?;
+    let n_lines = require_equal_line_counts(source, references)?;
     let (mut converted, mut reading) = (ConvertedPairDataset::default(), FileReadReport::default());
     for at in 0..n_lines {
         let line = at as u64 + 1;
@@ -138,7 +138,7 @@ pub fn align_sentence_files(
 
 /// Returns the number of lines of all files. Blank lines at the end count only if all files have
 /// the same number of lines; other differences in length are an error.
-pub fn common_line_count(
+pub fn require_equal_line_counts(
     source: &SentenceFile,
     references: &[SentenceFile],
 ) -> Result<usize, Error> {
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     fn texts(name: &str, bytes: &[u8]) -> SentenceFile {
-        read_sentence_file(name, bytes, &mut |_| {}).unwrap()
+        read_one_sentence_per_line(name, bytes, &mut |_| {}).unwrap()
     }
 
     fn shown(converted: &ConvertedPairDataset) -> Vec<(&str, &str, &str, &str)> {

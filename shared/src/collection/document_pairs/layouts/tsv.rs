@@ -16,12 +16,12 @@ use std::ops::RangeBounds;
 
 use super::parallel::restore_penn_brackets;
 use super::{
-    ConvertedPairDataset, DatasetConversionResult, DatasetTransferPair, RowExclusionReason,
+    ConvertedPairDataset, ConvertedPairDatasetResult, DatasetTransferPair, RowExclusionReason,
 };
 use crate::collection::ByteProgressCallback;
 use crate::collection::lines::rows::{
-    IdFirstOccurrences, RowWarnings, column_count_error, quote_text, read_rows_of_lines,
-    validate_record_id,
+    AcceptedRowWarnings, IdFirstOccurrences, column_count_error, feed_nonblank_lines_to_parser,
+    quote_text, validate_record_id,
 };
 
 /// Reads one table of the MSR Paraphrase Corpus; `set`, for example `train`, is the prefix of the
@@ -31,7 +31,7 @@ pub fn read_msr_paraphrase_table(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> DatasetConversionResult {
+) -> ConvertedPairDatasetResult {
     let (mut seen, mut n_heads) = (IdFirstOccurrences::default(), 0);
     let layout = Layout {
         n_columns: 5..=5,
@@ -41,7 +41,7 @@ pub fn read_msr_paraphrase_table(
         let [quality, first, second, a, b] = cells;
         if (line, quality) == (1, "Quality") {
             n_heads += 1;
-            return Ok(RowWarnings::new());
+            return Ok(AcceptedRowWarnings::new());
         }
         let [a, b] = filled([("#1 String", a), ("#2 String", b)])?;
         let id = format!("{set}-{first}-{second}");
@@ -58,7 +58,7 @@ pub fn read_msr_paraphrase_table(
             "0" => found.count_excluded_row(RowExclusionReason::NoParaphrase),
             _ => return Err(format!("Quality is {}, not 0 or 1", quote_text(quality))),
         }
-        Ok(RowWarnings::new())
+        Ok(AcceptedRowWarnings::new())
     })?;
     // The header is not a pair.
     found.reading.n_rows -= n_heads;
@@ -72,7 +72,7 @@ pub fn read_wikiturk_table(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> DatasetConversionResult {
+) -> ConvertedPairDatasetResult {
     let mut seen = IdFirstOccurrences::default();
     let layout = Layout {
         n_columns: 10..=10,
@@ -84,7 +84,7 @@ pub fn read_wikiturk_table(
         let source = restore_penn_brackets(&source);
         let group = format!("{set}-{id}");
         seen.validate_and_insert_id(&group, line)?;
-        let mut warnings = RowWarnings::new();
+        let mut warnings = AcceptedRowWarnings::new();
         for (number, text) in simple.iter().enumerate() {
             if text.is_empty() {
                 warnings.push(format!("simplification {number} is empty and is skipped"));
@@ -108,7 +108,7 @@ pub fn read_wiki_neutrality_corpus(
     name: &str,
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
-) -> DatasetConversionResult {
+) -> ConvertedPairDatasetResult {
     let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
     let layout = Layout {
         n_columns: 5..,
@@ -131,7 +131,7 @@ pub fn read_wiki_neutrality_corpus(
             group: Some(revision.to_owned()),
         });
         *number += 1;
-        Ok(RowWarnings::new())
+        Ok(AcceptedRowWarnings::new())
     })
 }
 
@@ -148,10 +148,14 @@ fn read_table<R: RangeBounds<usize>, const N: usize>(
     bytes: impl Read,
     progress: ByteProgressCallback<'_>,
     layout: Layout<R>,
-    mut row: impl FnMut(&mut ConvertedPairDataset, u64, [&str; N]) -> Result<RowWarnings, String>,
-) -> DatasetConversionResult {
+    mut row: impl FnMut(
+        &mut ConvertedPairDataset,
+        u64,
+        [&str; N],
+    ) -> Result<AcceptedRowWarnings, String>,
+) -> ConvertedPairDatasetResult {
     let mut found = ConvertedPairDataset::default();
-    let reading = read_rows_of_lines(name, bytes, progress, |line, text| {
+    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, text| {
         let cells: Vec<&str> = text.split('\t').map(str::trim).collect();
         match cells.first_chunk() {
             Some(first) if layout.n_columns.contains(&cells.len()) => row(&mut found, line, *first),

@@ -1,7 +1,7 @@
 //! Parses formulas of axioms; errors give the position and the reason.
 
-use super::{AxiomFormula, LONGEST, Op, leaves};
-use crate::error::{Error, InvalidField};
+use super::{AxiomCombinationFormula, LONGEST, Op, leaves};
+use crate::error::{Error, ErrorFieldName};
 use crate::probe::Axiom;
 
 /// The maximum nesting depth of parentheses.
@@ -26,10 +26,10 @@ struct FormulaParser<'a> {
     code: Vec<u8>,
 }
 
-impl std::str::FromStr for AxiomFormula {
+impl std::str::FromStr for AxiomCombinationFormula {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<AxiomFormula, Error> {
+    fn from_str(text: &str) -> Result<AxiomCombinationFormula, Error> {
         let mut reader = FormulaParser {
             text,
             at: 0,
@@ -58,7 +58,7 @@ impl std::str::FromStr for AxiomFormula {
         }
         let mut code = [0; LONGEST];
         code[..n].copy_from_slice(&reader.code);
-        Ok(AxiomFormula {
+        Ok(AxiomCombinationFormula {
             len: n as u8,
             postfix: code,
         })
@@ -70,7 +70,7 @@ impl FormulaParser<'_> {
         let shown: String = self.text.chars().take(200).collect();
         let place = self.text[..self.at.min(self.text.len())].chars().count() + 1;
         Error::malformed_value(
-            InvalidField::with_display_name(
+            ErrorFieldName::with_display_name(
                 "probes",
                 format!("formula `{}`", shown.escape_debug()),
             ),

@@ -1,9 +1,11 @@
 //! Evaluates the further axioms on documents and pairs of documents.
 
 use super::super::super::features::{DocumentFeatures, QueryPoolFeatures};
-use super::super::super::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
+use super::super::super::{
+    AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity,
+};
 use super::{IrAxiomsAxiom, IrAxiomsCondition, proximity};
-use crate::index::term_statistics::QueryTerms;
+use crate::index::term_statistics::DistinctQueryTerms;
 use crate::rank::{Bm25, LexicalRanker};
 
 /// Evaluates one axiom on the documents of one query.
@@ -42,7 +44,7 @@ enum CountWeighting {
 }
 
 impl<'a> IrAxiomsEvaluator<'a> {
-    pub(super) fn new(
+    pub(super) fn for_query_pool(
         axiom: IrAxiomsAxiom,
         mode: AxiomVariant,
         case: &'a QueryPoolFeatures<'a>,
@@ -336,24 +338,24 @@ impl<'a> IrAxiomsEvaluator<'a> {
         };
         match condition {
             IrAxiomsCondition::Length => at_most(
-                MeasuredQuantity::RelativeLengthGap,
+                PreconditionQuantity::RelativeLengthGap,
                 Some(apart(f64::from(a.n_terms), f64::from(b.n_terms), share)),
                 share,
             ),
             IrAxiomsCondition::SumsApart => MeasuredPrecondition {
-                quantity: MeasuredQuantity::RelativeOccurrenceGap,
+                quantity: PreconditionQuantity::RelativeOccurrenceGap,
                 value: Some(apart(self.asked_sum(a), self.asked_sum(b), share)),
                 relation: BoundRelation::MoreThan,
                 bound: Some(share),
             },
             IrAxiomsCondition::SumsEqual => {
                 let gap = apart(self.sum(a), self.sum(b), SAME);
-                at_most(MeasuredQuantity::RelativeOccurrenceGap, Some(gap), SAME)
+                at_most(PreconditionQuantity::RelativeOccurrenceGap, Some(gap), SAME)
             }
             IrAxiomsCondition::Differing => {
                 let differ = |&it: &usize| self.count(a, it) != self.count(b, it);
                 MeasuredPrecondition {
-                    quantity: MeasuredQuantity::DifferingTermCounts,
+                    quantity: PreconditionQuantity::DifferingTermCounts,
                     value: Some(terms.filter(differ).count() as f64),
                     relation: BoundRelation::MoreThan,
                     bound: Some(0.0),
@@ -362,14 +364,14 @@ impl<'a> IrAxiomsEvaluator<'a> {
             IrAxiomsCondition::CountsClose => {
                 let gaps = terms.map(|it| apart(self.count(a, it), self.count(b, it), share));
                 at_most(
-                    MeasuredQuantity::RelativeCountGap,
+                    PreconditionQuantity::RelativeCountGap,
                     Some(gaps.fold(0.0, f64::max)),
                     share,
                 )
             }
             IrAxiomsCondition::ScoresClose => {
                 let gap = apart(x.score, y.score, share);
-                at_most(MeasuredQuantity::RelativeScoreGap, Some(gap), share)
+                at_most(PreconditionQuantity::RelativeScoreGap, Some(gap), share)
             }
             IrAxiomsCondition::EquallyRare => {
                 let idfs: Vec<f64> = terms.map(|it| self.case.idf(it)).collect();
@@ -378,13 +380,13 @@ impl<'a> IrAxiomsEvaluator<'a> {
                 let gap = most
                     .zip(least)
                     .map(|(most, least)| apart(most, least, share));
-                at_most(MeasuredQuantity::RelativeIdfGap, gap, share)
+                at_most(PreconditionQuantity::RelativeIdfGap, gap, share)
             }
             IrAxiomsCondition::SameTerms => {
                 let mut held = a.term_counts.iter().zip(&b.term_counts);
                 let equal = held.all(|(a, b)| (*a > 0) == (*b > 0));
                 MeasuredPrecondition {
-                    quantity: MeasuredQuantity::SharedQueryTerms,
+                    quantity: PreconditionQuantity::SharedQueryTerms,
                     value: equal.then(|| f64::from(a.coverage)),
                     relation: BoundRelation::AtLeast,
                     bound: Some(2.0),
@@ -393,7 +395,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
             IrAxiomsCondition::AllTerms => {
                 let all = |it: &DocumentFeatures| it.coverage as usize == self.case.query.len();
                 MeasuredPrecondition {
-                    quantity: MeasuredQuantity::SharedQueryTermsIfAll,
+                    quantity: PreconditionQuantity::SharedQueryTermsIfAll,
                     value: (all(a) && all(b)).then(|| f64::from(a.coverage)),
                     relation: BoundRelation::AtLeast,
                     bound: Some(2.0),
@@ -413,7 +415,7 @@ const SAME: f64 = 1e-9;
 const SAME_MEAN: f64 = 1e-12;
 
 /// Returns the tokens of a query in order, as indexes of its distinct terms.
-fn tokens(query: &QueryTerms) -> Vec<usize> {
+fn tokens(query: &DistinctQueryTerms) -> Vec<usize> {
     let places = query.iter().enumerate();
     let mut tokens: Vec<(u32, usize)> = places
         .flat_map(|(term, it)| it.positions.iter().map(move |&place| (place, term)))

@@ -1,7 +1,7 @@
 //! PROX1 to PROX5: the positions of query terms. They need [`DocumentFeatures::positions`].
 
 use super::super::ProbeDescription;
-use crate::index::term_statistics::QueryTerms;
+use crate::index::term_statistics::DistinctQueryTerms;
 use crate::probe::features::DocumentFeatures;
 
 const SOURCE: &str = "Hagen et al., CIKM 2016, after Tao & Zhai, SIGIR 2007; as in ir_axioms";
@@ -103,7 +103,7 @@ pub(super) fn sum_of_first_term_positions(text: &DocumentFeatures) -> f64 {
 pub(super) const PHRASE_ABSENT: f64 = u32::MAX as f64;
 
 /// Returns the position of the whole query as a phrase, or [`PHRASE_ABSENT`].
-pub(super) fn query_phrase_position(text: &DocumentFeatures, query: &QueryTerms) -> f64 {
+pub(super) fn query_phrase_position(text: &DocumentFeatures, query: &DistinctQueryTerms) -> f64 {
     let mut order: Vec<(u32, usize)> = Vec::new();
     for (term, it) in query.iter().enumerate() {
         order.extend(it.positions.iter().map(|&place| (place, term)));

@@ -47,7 +47,7 @@ fn a_text_without_query_terms_loses_only_where_no_least_is_asked() {
         fixture,
         expect![""],
     );
-    let none = MiningLimits {
+    let none = MiningThresholds {
         min_query_term_occurrences: 0,
         ..EXACT
     };
@@ -226,9 +226,9 @@ fn lnc1_of_the_published_code_forgets_the_query_terms() {
 
 #[test]
 fn a_repeated_text_does_not_lose() {
-    let short = MiningLimits {
+    let short = MiningThresholds {
         max_repeated_doc_terms: 7,
-        ..MiningLimits::STANDARD
+        ..MiningThresholds::STANDARD
     };
     check(
         Axiom::Lnc2,
@@ -247,10 +247,10 @@ fn a_repeated_text_does_not_lose() {
 
 #[test]
 fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
-    let short = MiningLimits {
+    let short = MiningThresholds {
         fill_length_terms: 7,
         max_fillable_doc_terms: 2,
-        ..MiningLimits::STANDARD
+        ..MiningThresholds::STANDARD
     };
     let fixture = "query river
                    d1 river mud
@@ -310,7 +310,7 @@ fn the_worked_examples_are_instances() {
     let lb1 = Axiom::IrAxioms(IrAxiomsAxiom::Lb1);
     let all = Axiom::ALL.iter().copied().chain(Axiom::all_ir_axioms());
     for axiom in all.filter(|it| *it != lb1 && !it.needs_word_vectors()) {
-        let [query, texts @ ..] = axiom.description().example else {
+        let [query, texts @ ..] = axiom.probe_description().example else {
             panic!("{axiom:?}")
         };
         // Another document next to the example makes the second term of M-TDC the more common one,
@@ -335,7 +335,7 @@ fn the_worked_examples_are_instances() {
         let case = QueryPoolFeatures::without_word_vectors(
             &terms,
             &counted,
-            &MiningLimits::STANDARD,
+            &MiningThresholds::STANDARD,
             index.collection_totals(),
         );
         let preconditions = axiom.measure_preconditions(AxiomVariant::Fixed, &case);

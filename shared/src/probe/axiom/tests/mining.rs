@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::index::IndexBuilder;
-use crate::probe::Instances;
-use crate::probe::features::WordVectorFeatures;
+use crate::probe::ProbeInstances;
+use crate::probe::features::NonQueryWordVectorFeatures;
 use crate::rank::max_score::tests::seeded_random_generator;
 use crate::word_vectors::{IndexedWordVectors, WordVectors};
 
@@ -35,9 +35,9 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
     let mut n_mined: BTreeMap<(Axiom, AxiomVariant), usize> = BTreeMap::new();
     for query in ["river bank tide", "river river bank", "river unseen"] {
         let terms = index.query_term_statistics(query);
-        let asked = known.bag_of_query_words(query);
-        let words = known.query_term_rows(query, &terms);
-        let alike = known.query_term_similarities(&words);
+        let asked = known.bag_of_query_word_vectors(query);
+        let words = known.query_term_vector_rows(query, &terms);
+        let alike = known.pairwise_query_term_similarities(&words);
         let counted: Vec<DocumentFeatures> = pool
             .iter()
             .map(|&it| {
@@ -46,19 +46,21 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
                     &terms,
                 );
                 counted.record_query_term_positions(index.term_sequence_of_doc(it), &terms);
-                let mut meaning =
-                    WordVectorFeatures::new(known.bag_of_non_query_words(it, &terms), &asked);
+                let mut meaning = NonQueryWordVectorFeatures::from_document_and_query_bags(
+                    known.bag_of_non_query_word_vectors(it, &terms),
+                    &asked,
+                );
                 meaning.word_similarities =
-                    Some(known.document_word_similarities(it, &terms, &words));
+                    Some(known.mean_and_nearest_query_similarity(it, &terms, &words));
                 counted.semantics = Some(meaning);
                 counted
             })
             .collect();
         for limits in [
             EXACT,
-            MiningLimits::STANDARD,
+            MiningThresholds::STANDARD,
             ANY_LENGTH,
-            MiningLimits {
+            MiningThresholds {
                 min_query_term_occurrences: 2,
                 relative_tolerance: 0.8,
                 ..EXACT
@@ -116,11 +118,11 @@ fn a_document_is_repeated_iff_all_preconditions_of_the_repetition_hold() {
     };
     let docs = 0..texts.len() as u32;
     let pool: Vec<DocumentFeatures> = docs.clone().map(|it| repeated(it, 1)).collect();
-    let limits = MiningLimits {
+    let limits = MiningThresholds {
         max_repeated_doc_terms: 9,
         fill_length_terms: 11,
         max_fillable_doc_terms: 4,
-        ..MiningLimits::STANDARD
+        ..MiningThresholds::STANDARD
     };
     let case =
         QueryPoolFeatures::without_word_vectors(&terms, &pool, &limits, index.collection_totals());
@@ -170,7 +172,7 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
         let mined = mine_two(Axiom::Stmc1, mode, &index, &known);
         mined
             .claims_of_query(0)
-            .map(|it| it.docs())
+            .map(|it| it.docs_in_claim_order())
             .collect::<Vec<_>>()
     };
     // `rivers` has the term of the query, so that only `streams` and `money` count.
@@ -199,10 +201,10 @@ fn equal_means_are_equal_whatever_their_rounding() {
     let rows = vectors.token_rows_of_index(&index);
     let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let terms = index.query_term_statistics("river");
-    let words = known.query_term_rows("river", &terms);
+    let words = known.query_term_vector_rows("river", &terms);
     let mean = |doc: u32| {
         known
-            .document_word_similarities(doc, &terms, &words)
+            .mean_and_nearest_query_similarity(doc, &terms, &words)
             .mean_cosine
     };
     assert!(mean(0) > mean(1));
@@ -219,7 +221,7 @@ fn mine_two(
     mode: AxiomVariant,
     index: &Index,
     known: &IndexedWordVectors<'_>,
-) -> Instances {
+) -> ProbeInstances {
     let asked = [(Probe::Axiom(axiom), mode)];
     let miner = InstanceMiner {
         index,
@@ -227,7 +229,7 @@ fn mine_two(
         probes: &asked,
         limits: &EXACT,
     };
-    let shard = miner.mine_pooled_query(&PooledQuery::without_grades("river", &[0, 1]));
+    let shard = miner.mine_pooled_query(&PooledQuery::from_ungraded_docs("river", &[0, 1]));
     MiningResult::from_query_results(&asked, vec![shard])
         .instances
         .remove(0)
@@ -260,36 +262,36 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
     let asked = [(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)];
-    let mine = |limits: &MiningLimits| {
+    let mine = |limits: &MiningThresholds| {
         let miner = InstanceMiner {
             index: &index,
             word_vectors: None,
             probes: &asked,
             limits,
         };
-        let shard = miner.mine_pooled_query(&PooledQuery::without_grades("river bank", &pool));
+        let shard = miner.mine_pooled_query(&PooledQuery::from_ungraded_docs("river bank", &pool));
         MiningResult::from_query_results(&asked, vec![shard])
             .instances
             .remove(0)
     };
-    let all = mine(&MiningLimits::STANDARD);
-    let capped = mine(&MiningLimits {
+    let all = mine(&MiningThresholds::STANDARD);
+    let capped = mine(&MiningThresholds {
         max_per_query: Some(20),
-        ..MiningLimits::STANDARD
+        ..MiningThresholds::STANDARD
     });
     assert_eq!((capped.len(), &capped.n_found), (20, &all.n_found));
     assert!((capped.sampled_fraction() - 20.0 / all.len() as f64).abs() < 1e-12);
     assert_eq!(
         capped,
-        mine(&MiningLimits {
+        mine(&MiningThresholds {
             max_per_query: Some(20),
-            ..MiningLimits::STANDARD
+            ..MiningThresholds::STANDARD
         })
     );
-    let other_seed = MiningLimits {
+    let other_seed = MiningThresholds {
         max_per_query: Some(20),
         seed: 43,
-        ..MiningLimits::STANDARD
+        ..MiningThresholds::STANDARD
     };
     assert_ne!(capped, mine(&other_seed));
 }

@@ -42,18 +42,18 @@ fn tfc1_is_relaxed_and_extended_step_by_step() {
 #[test]
 fn each_precondition_says_how_many_it_sends_away_and_by_how_much() {
     let found = funnel(Probe::Axiom(Axiom::Tfc1), 0);
-    let missed = |quantity: MeasuredQuantity| {
+    let missed = |quantity: PreconditionQuantity| {
         let mut all = found.precondition_failures.iter();
         let it = all.find(|it| it.quantity == quantity).unwrap();
         (it.n_failed, it.n_failed_only, it.median_shortfall)
     };
     // Document 3 is longer than all others by one: six ordered pairs; 1 and 3 fail nothing
     // else.
-    let gap = MeasuredQuantity::LengthGap { a: 1, b: 2 };
+    let gap = PreconditionQuantity::LengthGap { a: 1, b: 2 };
     assert_eq!(missed(gap), (6, 1, Some(1.0)));
     // Document 4 has no query term; as the second of a pair it fails only that, except with
     // document 3.
-    let second = MeasuredQuantity::QueryTermOccurrences { text: 2 };
+    let second = PreconditionQuantity::QueryTermOccurrences { text: 2 };
     assert_eq!(missed(second), (3, 2, Some(1.0)));
 }
 

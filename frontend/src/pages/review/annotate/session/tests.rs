@@ -56,7 +56,7 @@ fn course(numbers: &[u32]) -> AnnotationSession {
     course
 }
 
-fn event(byte: u8, what: AnnotationAction) -> ClientAnnotationEvent {
+fn event(byte: u8, what: AnnotationEventAction) -> ClientAnnotationEvent {
     ClientAnnotationEvent {
         key: AnnotationEventKey::from_bytes([byte; 16]),
         created_ms: 0,
@@ -93,7 +93,7 @@ fn one_decision_moves_on() {
     assert_eq!(now(&course), Some(2));
     course.record_event_and_advance(&event(
         2,
-        AnnotationAction::Skipped(SkippedItem {
+        AnnotationEventAction::Skipped(SkippedItem {
             item: ItemNo(2),
             reason: SkipReason::BrokenDocument,
             note: String::new(),
@@ -207,7 +207,7 @@ fn what_was_done_is_there_after_a_reload() {
     let done = |byte, number, fate| {
         let screen = DisplayedItem::new(item(number, AssignmentPhase::Main));
         let what = screen.create_decision(AnnotatorAnswer::First, RatingTagsAndNote::default(), 5);
-        EventRecord {
+        EventWithStatus {
             entry: ReceivedAnnotationEvent {
                 person: PersonId(1),
                 received_ms: 0,
@@ -217,12 +217,12 @@ fn what_was_done_is_there_after_a_reload() {
         }
     };
     let known = [
-        done(3, 7, AnnotationEventStatus::Active),
-        done(2, 6, AnnotationEventStatus::Undone),
-        done(1, 5, AnnotationEventStatus::Active),
+        done(3, 7, AnnotationEventValidity::Active),
+        done(2, 6, AnnotationEventValidity::Undone),
+        done(1, 5, AnnotationEventValidity::Active),
     ];
     let of = AnnotationEventKey::from_bytes([3; 16]);
-    let unsent = [event(4, AnnotationAction::Undone { of })];
+    let unsent = [event(4, AnnotationEventAction::Undone { of })];
     let mut course = AnnotationSession::default();
     course.restore_history(&known, &unsent);
     let left: Vec<u32> = course
