@@ -113,8 +113,8 @@ impl ModelRegistry {
         })
     }
 
-    /// Registers models like [`ModelRegistry::with_models_or_default`], and those that specs name by a folder or on
-    /// the hub. A default model serves a spec of the same name.
+    /// Registers models like [`ModelRegistry::with_models_or_default`], and those that specs name
+    /// by a folder or on the hub. A default model serves a spec of the same name.
     pub(crate) fn with_models_of_specs(
         named: &[String],
         specs: &[String],

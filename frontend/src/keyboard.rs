@@ -48,7 +48,8 @@ pub(crate) fn listen_for_key_presses(act: impl Fn(&str) -> KeyPressOutcome + 'st
     add_key_listener(|_| false, act);
 }
 
-/// Like [`listen_for_key_presses`], but ignores repeats while a key is held down: for actions that are saved.
+/// Like [`listen_for_key_presses`], but ignores repeats while a key is held down: for actions that
+/// are saved.
 pub(crate) fn listen_for_unrepeated_key_presses(act: impl Fn(&str) -> KeyPressOutcome + 'static) {
     add_key_listener(web_sys::KeyboardEvent::repeat, act);
 }

@@ -199,8 +199,9 @@ impl SingleOrMultiVectorEncoding {
     }
 
     /// Returns for each vector of this query its greatest cosine with one of the document, from -1
-    /// to 1, and the index of that vector, the first of several. [`crate::SingleOrMultiVectorRanker::score`]
-    /// sums these cosines. `None` for a document without tokens.
+    /// to 1, and the index of that vector, the first of several.
+    /// [`crate::SingleOrMultiVectorRanker::score`] sums these cosines. `None` for a document
+    /// without tokens.
     pub fn best_cosines_with_indices(
         &self,
         text: &SingleOrMultiVectorEncoding,

@@ -47,8 +47,8 @@ impl SingleOrMultiVectorRanker {
     }
 
     /// Returns a ranker on the same files with another kind of comparison. Both share one encoder,
-    /// so [`SingleOrMultiVectorRanker::encode_for_models`] needs only one forward pass. `None` if this model
-    /// was loaded from other files or with another maximum number of tokens.
+    /// so [`SingleOrMultiVectorRanker::encode_for_models`] needs only one forward pass. `None` if
+    /// this model was loaded from other files or with another maximum number of tokens.
     pub fn for_kind_sharing_encoder(
         &self,
         files: &ModelFileContents,
@@ -88,8 +88,8 @@ impl SingleOrMultiVectorRanker {
     }
 
     /// Encodes like [`SingleOrMultiVectorRanker::encode`] for several models with the same encoding
-    /// ([`SingleOrMultiVectorRanker::encodes_identically_to`]) in one forward pass. Each result has the same
-    /// bits as that of the model alone.
+    /// ([`SingleOrMultiVectorRanker::encodes_identically_to`]) in one forward pass. Each result has
+    /// the same bits as that of the model alone.
     pub fn encode_for_models(
         &self,
         models: &[&SingleOrMultiVectorRanker],

@@ -24,7 +24,8 @@
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use neural::{Device, EmbeddingRankerKind, SingleOrMultiVectorRanker, ModelFileContents, QueryOrDocumentRole};
+//! use neural::{Device, EmbeddingRankerKind, ModelFileContents, QueryOrDocumentRole};
+//! use neural::SingleOrMultiVectorRanker;
 //!
 //! let folder = "tests/fixtures/tiny";
 //! let files = ModelFileContents {
@@ -33,9 +34,12 @@
 //!     weights: std::fs::read(format!("{folder}/model.safetensors"))?,
 //!     ..ModelFileContents::default()
 //! };
-//! let model = SingleOrMultiVectorRanker::load(&files, EmbeddingRankerKind::BiEncoder, 64, Device::Cpu)?;
-//! let query = model.tokenize_query_or_document(QueryOrDocumentRole::Query, "where do rivers end")?;
-//! let text = model.tokenize_query_or_document(QueryOrDocumentRole::Document, "A river flows into the sea.")?;
+//! let kind = EmbeddingRankerKind::BiEncoder;
+//! let model = SingleOrMultiVectorRanker::load(&files, kind, 64, Device::Cpu)?;
+//! let query = "where do rivers end";
+//! let query = model.tokenize_query_or_document(QueryOrDocumentRole::Query, query)?;
+//! let text = "A river flows into the sea.";
+//! let text = model.tokenize_query_or_document(QueryOrDocumentRole::Document, text)?;
 //! let encoded = model.encode(&[&query, &text])?;
 //! let cosine = model.score(&encoded[0], &encoded[1]);
 //! assert!((-1.0..=1.0).contains(&cosine));

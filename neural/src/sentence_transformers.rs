@@ -81,7 +81,8 @@ struct Settings {
     prompts: Option<BTreeMap<String, Option<String>>>,
 }
 
-/// The fields of `1_Pooling/config.json` that [`TokenPooling::from_pooling_config_json`] does not use.
+/// The fields of `1_Pooling/config.json` that [`TokenPooling::from_pooling_config_json`] does not
+/// use.
 #[derive(Default, Deserialize)]
 struct PoolingSettings {
     include_prompt: Option<bool>,

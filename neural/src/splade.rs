@@ -126,7 +126,8 @@ impl Splade {
     fn weigh(&self, hidden: &[f32]) -> Result<SparseVector, Error> {
         let transformed = self.head.transform_hidden_states(hidden); // [t, h]
         let words = &self.head.output_embeddings;
-        let most = bert_cpu::max_product_per_vocabulary_row(&transformed, words, self.hidden_size); // [v]
+        // [v]
+        let most = bert_cpu::max_product_per_vocabulary_row(&transformed, words, self.hidden_size);
         let mut weights = Vec::new();
         for ((most, bias), id) in most.into_iter().zip(&self.head.bias).zip(0..) {
             let logit = f64::from(most) + f64::from(*bias);

@@ -137,7 +137,8 @@ endpoints! {
         GetLateInteractionTopDocumentsRequest => TopDocuments;
     Get "/api/studies/{study}/compare" CompareRankersRequest => RankerComparison;
     Get "/api/studies/{study}/compare/queries" ListComparedQueriesRequest => ComparedQueryPage;
-    Get "/api/studies/{study}/compare/queries/{query_id}" GetComparedQueryRequest => ComparedQueryWithTopDocuments;
+    Get "/api/studies/{study}/compare/queries/{query_id}"
+        GetComparedQueryRequest => ComparedQueryWithTopDocuments;
     Get "/api/studies/{study}/reproductions/{paper}/tables/{table}"
         GetReproductionRequest => Vec<ReportTable>;
     Get "/api/studies/{study}/rankers/{ranker}/probes/{probe}/instances"
@@ -262,8 +263,8 @@ pub struct ListLateInteractionAnalysesRequest {
 pub struct GetLateInteractionTopDocumentsRequest {
     /// Name of the study.
     pub study: String,
-    /// The ranker: [`LateInteractionAnalysisWithRankerSlug::slug`], or its position in the list, counted
-    /// from 0.
+    /// The ranker: [`LateInteractionAnalysisWithRankerSlug::slug`], or its position in the list,
+    /// counted from 0.
     pub ranker: String,
     /// The position of the query in the study, counted from 0.
     pub query: usize,
@@ -486,7 +487,8 @@ pub struct GetScoringJobRequest {
 }
 
 impl GetScoringJobRequest {
-    /// The path of the server-sent events of a job: an event `job` with a [`ScoringJob`] at each step.
+    /// The path of the server-sent events of a job: an event `job` with a [`ScoringJob`] at each
+    /// step.
     pub const EVENTS_PATH: &'static str = "/api/jobs/{job}/events";
 
     /// Returns the address of the server-sent events of this job.

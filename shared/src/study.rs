@@ -508,8 +508,8 @@ impl Study {
         parse_ranker_slug_or_position(&self.ranker_slugs(), name)
     }
 
-    /// Returns the row of a ranker, given what a person types: its spec, which may be short, such as
-    /// `bm25`, its label, its slug, its row, or the beginning of the spec of one ranker only.
+    /// Returns the row of a ranker, given what a person types: its spec, which may be short, such
+    /// as `bm25`, its label, its slug, its row, or the beginning of the spec of one ranker only.
     pub fn find_ranker(&self, typed: &str) -> Result<usize, Error> {
         // A short spec is expanded to `bm25:k1=1.2,b=0.75,…`.
         let lexical = typed.parse::<LexicalRanker>().map(|it| it.to_string());

@@ -2,7 +2,7 @@
 //!
 //! Every text of this kind passes one of these functions before it is stored: names of people and
 //! notes of invitations where they are stored, titles, tags, notes and guidelines of annotation
-//! tasks in [`AnnotationTaskDefinition::normalize_and_validate`], those of annotations in
+//! tasks in `AnnotationTaskDefinition::normalize_and_validate`, those of annotations in
 //! `ClientAnnotationEvent::normalize_and_validate`, title and description of a study in
 //! [`StudyDefinition::validate`]. Names of studies and collections are letters, digits and hyphens,
 //! see [`validate_study_name`]; ids and texts of documents have their own rules in their readers.
@@ -11,7 +11,6 @@
 //! invisible characters or characters that change the direction of writing, and must show
 //! something. In notes and reasons, which stand alone, such characters are removed.
 //!
-//! [`AnnotationTaskDefinition::normalize_and_validate`]: crate::annotation::task::AnnotationTaskDefinition
 //! [`StudyDefinition::validate`]: crate::study::StudyDefinition::validate
 //! [`validate_study_name`]: crate::study::validate_study_name
 

@@ -291,7 +291,8 @@ impl<'a> IndexedWordVectors<'a> {
         pairwise_query_term_similarities(self.vectors, asked)
     }
 
-    /// Returns the mean and the nearest similarity of the words of a document to those of the query.
+    /// Returns the mean and the nearest similarity of the words of a document to those of the
+    /// query.
     pub(crate) fn mean_and_nearest_query_similarity(
         &self,
         doc: DocNo,

@@ -152,7 +152,10 @@ impl LongDocumentStrategy {
     }
 
     fn is_mean(self) -> bool {
-        matches!(self, LongDocumentStrategy::Passages(it) if it.aggregation == PassageAggregation::Mean)
+        matches!(
+            self,
+            LongDocumentStrategy::Passages(it) if it.aggregation == PassageAggregation::Mean
+        )
     }
 
     /// Returns the index of the passage that determines the score; `None` for the mean of several

@@ -26,9 +26,7 @@ pub(crate) struct AnnotationTaskRow {
     pub no: TaskId,
     /// The definition of the task, with the current guidelines.
     pub task: AnnotationTaskDefinition,
-    /// [`StudyListEntry::instances_and_collection_hash`] of the study when the task was created.
-    ///
-    /// [`StudyListEntry::instances_and_collection_hash`]: crate::store::studies::StudyListEntry::instances_and_collection_hash
+    /// The hash of the instances and the collection of the study when the task was created.
     pub study_hash: String,
     pub state: AnnotationTaskStatus,
     /// Whether the results are visible to everybody who can see the study.

@@ -213,7 +213,7 @@ fn StudyCard(
     });
     let cells = cells.collect_view();
     let n_instances = (!card.probes.is_empty()).then(|| {
-        view! { <span>{number_format::format_count_abbreviating_millions(card.n_instances)} " instances"</span> }
+        view! { <span>{number_format::abbreviate_millions(card.n_instances)} " instances"</span> }
     });
     let n_behaviours = (card.n_behavioral_tests > 0).then(|| {
         let n = card.n_behavioral_tests;

@@ -2,10 +2,11 @@
 //!
 //! Training items come first, in the task's order. Then come sampled items in a random order that
 //! is different for each annotator and does not change. Each block of
-//! [`AnnotationTaskDefinition::gold_interval`] items has one gold item at a random place, so that it cannot
-//! be recognized. A sampled item has as many *slots* as annotators per item. A slot is taken by an
-//! active decision of another annotator, or by a lease of another annotator that has not expired.
-//! Items without a free slot are left out, and so are items that the annotator decided or skipped.
+//! [`AnnotationTaskDefinition::gold_interval`] items has one gold item at a random place, so that
+//! it cannot be recognized. A sampled item has as many *slots* as annotators per item. A slot is
+//! taken by an active decision of another annotator, or by a lease of another annotator that has
+//! not expired. Items without a free slot are left out, and so are items that the annotator decided
+//! or skipped.
 //!
 //! A lease reserves a slot for a limited time. When it expires, the slot is free again; a later
 //! decision is still accepted, and the item then has one more decision than requested.

@@ -5,11 +5,11 @@
 //! 1971): `Σ (y / π) / Σ (1 / π)` over the sampled items on which both sides have a preference,
 //! where `y` is 1 if the two sides agree and 0 if not, and π is the inclusion probability.
 //!
-//! The annotators' side of an item is [`ItemAnswers::adjudicated_or_majority_preference`]: an adjudication, or the
-//! preference with the most votes. Items on which annotators are split, cannot tell or have not
-//! answered have no preference and are counted separately. *Equal* is a preference: it agrees with
-//! a claim that allows a tie, disagrees with one that does not, and agrees with a ranker whose
-//! scores tie. Since annotators tie often and rankers hardly ever,
+//! The annotators' side of an item is [`ItemAnswers::adjudicated_or_majority_preference`]: an
+//! adjudication, or the preference with the most votes. Items on which annotators are split, cannot
+//! tell or have not answered have no preference and are counted separately. *Equal* is a
+//! preference: it agrees with a claim that allows a tie, disagrees with one that does not, and
+//! agrees with a ranker whose scores tie. Since annotators tie often and rankers hardly ever,
 //! [`PairwiseAgreementRates::without_ties`] leaves out items where one side is *equal*.
 //! [`PairwiseAgreementRates::by_vote`] needs no majority: `y` is the share of the votes on an item
 //! that agree, ignoring adjudications, which estimates how often a single annotator would agree.

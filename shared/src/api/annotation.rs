@@ -40,7 +40,8 @@ endpoints! {
         GetItemHistoryRequest => ItemHistoryResponse;
     // The reply is the file itself.
     Get "/api/annotation/tasks/{task}/export" ExportTaskRequest => String;
-    Get "/api/studies/{study}/human-judgments" ListStudyHumanJudgmentsRequest => Vec<AnnotationTaskResults>;
+    Get "/api/studies/{study}/human-judgments"
+        ListStudyHumanJudgmentsRequest => Vec<AnnotationTaskResults>;
     Get "/api/studies/{study}/trial-items" GetTrialItemsRequest => Vec<AnnotationTrialItem>;
 }
 

@@ -48,7 +48,9 @@ study_requests! {
     GetComparedQueryRequest => |request, study| {
         study.compare_rankers_on_query(&request.options, &request.query_id)
     };
-    GetReproductionRequest => |request, study| reproduce_table_from_study(request.table, Some(study));
+    GetReproductionRequest => |request, study| {
+        reproduce_table_from_study(request.table, Some(study))
+    };
     ListInstancesRequest => |request, study| study.list_instances(&request.filter);
     GetInstanceRequest => |request, study| {
         let GetInstanceRequest { probe, variant, number, tie_threshold, .. } = request;

@@ -219,8 +219,9 @@ pub enum WorkerPipelineStage {
 }
 
 impl WorkerPipelineStage {
-    /// The stages of [`WorkerRequest::CreateStudy`]. [`WorkerPipelineStage::Manipulate`] is only in a
-    /// study with behavioral tests, [`WorkerPipelineStage::Audit`] only in one with an analyzer audit.
+    /// The stages of [`WorkerRequest::CreateStudy`]. [`WorkerPipelineStage::Manipulate`] is only in
+    /// a study with behavioral tests, [`WorkerPipelineStage::Audit`] only in one with an analyzer
+    /// audit.
     pub const CREATE_STUDY: [WorkerPipelineStage; 5] = [
         WorkerPipelineStage::Index,
         WorkerPipelineStage::Manipulate,

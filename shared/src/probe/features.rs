@@ -189,7 +189,8 @@ pub(crate) struct RequiredDocumentFeatures {
     pub(crate) other_terms: bool,
     /// Whether [`DocumentFeatures::positions`] is needed.
     pub(crate) positions: bool,
-    /// Whether [`NonQueryWordVectorFeatures::word_similarities`] is needed, if there are word vectors.
+    /// Whether [`NonQueryWordVectorFeatures::word_similarities`] is needed, if there are word
+    /// vectors.
     pub(crate) word_similarities: bool,
 }
 

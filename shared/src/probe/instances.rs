@@ -25,7 +25,8 @@ pub struct InstancesHeader {
     /// The variant in which they were found.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
-    /// The number of each query before the maximum per query applies, as in [`ProbeInstances::n_found`].
+    /// The number of each query before the maximum per query applies, as in
+    /// [`ProbeInstances::n_found`].
     #[serde(alias = "found")]
     pub n_found: Vec<u32>,
     /// For each query the offset of its instances, followed by their number.

@@ -77,7 +77,7 @@ pub fn format_count(value: u64) -> String {
 }
 
 /// Formats a count where space is limited: `14,057`, `25.5 M`.
-pub fn format_count_abbreviating_millions(value: u64) -> String {
+pub fn abbreviate_millions(value: u64) -> String {
     if value < 1_000_000 {
         return format_count(value);
     }
@@ -258,8 +258,8 @@ mod tests {
     fn counts_are_grouped_by_three() {
         let shown = [0, 7, 999, 14_057, 1_234_567].map(format_count);
         assert_eq!(shown, ["0", "7", "999", "14,057", "1,234,567"]);
-        let short = [14_057, 999_999, 25_460_000, 1_960_000, 4_200_000_000]
-            .map(format_count_abbreviating_millions);
+        let short =
+            [14_057, 999_999, 25_460_000, 1_960_000, 4_200_000_000].map(abbreviate_millions);
         assert_eq!(short, ["14,057", "999,999", "25.5 M", "2.0 M", "4,200.0 M"]);
     }
 

@@ -379,9 +379,12 @@ examples! {
         pairs: vec![(0, 0), (0, 1)],
     }, reply: job(JobState::Queued, 0);
     ListScoringJobsRequest => ListScoringJobsRequest {}, reply: vec![job(JobState::Done, 2)];
-    GetScoringJobRequest => GetScoringJobRequest { job: job_id() }, reply: job(JobState::Running, 1);
-    CancelScoringJobRequest => CancelScoringJobRequest { job: job_id() }, reply: job(JobState::Canceled, 1);
-    ResumeScoringJobRequest => ResumeScoringJobRequest { job: job_id() }, reply: job(JobState::Queued, 1);
+    GetScoringJobRequest => GetScoringJobRequest { job: job_id() },
+        reply: job(JobState::Running, 1);
+    CancelScoringJobRequest => CancelScoringJobRequest { job: job_id() },
+        reply: job(JobState::Canceled, 1);
+    ResumeScoringJobRequest => ResumeScoringJobRequest { job: job_id() },
+        reply: job(JobState::Queued, 1);
     GetJobScoresRequest => GetJobScoresRequest { job: job_id() }, reply: JobScoresResponse {
         ranker: ranker(),
         scores: vec![Some(0.68), None],

@@ -18,8 +18,8 @@ const MAX_CHARS: usize = 256;
 /// Hash to compare with if a name has none, so that unknown names take as long as known ones.
 static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| hashed("nobody has this password"));
 
-/// Returns the hash of a new password. Returns an error for the field of the request if the password
-/// is too short or too long.
+/// Returns the hash of a new password. Returns an error for the field of the request if the
+/// password is too short or too long.
 pub(super) async fn hash(
     app: &AppState,
     field: &'static str,

@@ -223,8 +223,8 @@ pub(crate) fn load_and_verify_study(data: &DataFolder, name: &str) -> Result<Stu
     Ok(study)
 }
 
-/// Verifies every file of a study, including those that [`load_and_verify_study`] does not read. Returns
-/// the number of files with a checksum, 0 for a study of an earlier version.
+/// Verifies every file of a study, including those that [`load_and_verify_study`] does not read.
+/// Returns the number of files with a checksum, 0 for a study of an earlier version.
 pub(crate) fn verify_study_files(data: &DataFolder, name: &str) -> Result<usize, Error> {
     let folder = data.study_folder(name)?;
     let files = read_head(&folder, name)?.files;

@@ -70,7 +70,8 @@ pub(super) fn SelectedQueryTermDetails(
                 </div>
                 <div><dt>"ΔES"</dt><dd>{of(word.delta_es)}</dd></div>
                 <div>
-                    <dt>"exact match"</dt><dd>{format::format_two_digit_fraction(word.exact_share)}</dd>
+                    <dt>"exact match"</dt>
+                    <dd>{format::format_two_digit_fraction(word.exact_share)}</dd>
                 </div>
                 <div>
                     <dt>"match with another query term"</dt>

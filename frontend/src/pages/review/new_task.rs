@@ -128,10 +128,10 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
             <fieldset class="form">
                 <legend>"Annotation"</legend>
                 {form
-                    .render_number_field(NewTaskField::AnnotatorsPerItem, "Annotators per item", |it| {
+                    .number_field(NewTaskField::AnnotatorsPerItem, "Annotators per item", |it| {
                         &mut it.annotators_per_item
                     })}
-                {form.render_number_field(NewTaskField::GoldInterval, GOLD_EVERY, |it| {
+                {form.number_field(NewTaskField::GoldInterval, GOLD_EVERY, |it| {
                     &mut it.gold_interval
                 })}
                 <FormTextField

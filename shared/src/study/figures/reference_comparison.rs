@@ -38,17 +38,15 @@ impl Study {
             filter,
             dials: &choice.controls,
         };
-        let row =
-            |(at, scores): (usize, &RankerQueryDocumentScores)| -> Vec<Option<SatisfiedFractionDifference>> {
-                let others = shown.iter().map(|instances| {
-                    let other = self.scores.get(reference).filter(|_| at != reference)?;
-                    permutation::compare_satisfied_fractions(
-                        &judging.paired(instances, scores, other),
-                    )
-                });
-                others.collect()
-            };
-        let mut rows: Vec<Vec<_>> = self.scores.iter().enumerate().map(row).collect();
+        type ComparisonRow = Vec<Option<SatisfiedFractionDifference>>;
+        let row = |(at, scores): (usize, &RankerQueryDocumentScores)| -> ComparisonRow {
+            let others = shown.iter().map(|instances| {
+                let other = self.scores.get(reference).filter(|_| at != reference)?;
+                permutation::compare_satisfied_fractions(&judging.paired(instances, scores, other))
+            });
+            others.collect()
+        };
+        let mut rows: Vec<ComparisonRow> = self.scores.iter().enumerate().map(row).collect();
         let found = rows.iter().flatten().flatten();
         let corrected = holm_correction(&found.map(|it| it.p).collect::<Vec<f64>>());
         let cells = rows.iter_mut().flatten().flatten();

@@ -15,8 +15,8 @@ pub(super) fn SamplingDesignFields(form: NewTaskForm) -> impl IntoView {
     view! {
         <fieldset class="form">
             <legend>"Sample"</legend>
-            {form.render_number_field(NewTaskField::Items, "Items", |it| &mut it.n_items)}
-            {form.render_number_field(NewTaskField::Seed, "Random seed", |it| &mut it.seed)}
+            {form.number_field(NewTaskField::Items, "Items", |it| &mut it.n_items)}
+            {form.number_field(NewTaskField::Seed, "Random seed", |it| &mut it.seed)}
             <FormSelect
                 form=form.fields
                 label="Sampling design"
@@ -67,7 +67,7 @@ fn RankerField(form: NewTaskForm, label: &'static str) -> impl IntoView {
 #[component]
 fn DisagreementShareField(form: NewTaskForm) -> impl IntoView {
     let label = "Percentage of items from disagreements";
-    form.render_number_field(NewTaskField::DisagreementShare, label, |it| {
+    form.number_field(NewTaskField::DisagreementShare, label, |it| {
         &mut it.disagreement_percent
     })
 }

@@ -71,7 +71,7 @@ impl NewTaskForm {
     }
 
     /// Renders a field for a number.
-    pub(super) fn render_number_field(
+    pub(super) fn number_field(
         self,
         field: NewTaskField,
         label: &'static str,

@@ -91,7 +91,9 @@ fn ProbeCheckbox(
         <label title=probe.probe_description().short_title>
             <input type="checkbox" prop:checked=on on:change=turn/>
             {probe.name()}
-            {n.map(|n| view! { <span class="label">{number_format::format_count_abbreviating_millions(n)}</span> })}
+            {n.map(|n| {
+                view! { <span class="label">{number_format::abbreviate_millions(n)}</span> }
+            })}
         </label>
     }
 }
@@ -143,10 +145,10 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
                     value=|it| &mut it.outcome
                 />
                 {form
-                    .render_number_field(NewTaskField::MarginFrom, "Minimum margin (blank = any)", |it| {
+                    .number_field(NewTaskField::MarginFrom, "Minimum margin (blank = any)", |it| {
                         &mut it.min_margin
                     })}
-                {form.render_number_field(NewTaskField::MarginTo, "Maximum margin (blank = any)", |it| {
+                {form.number_field(NewTaskField::MarginTo, "Maximum margin (blank = any)", |it| {
                     &mut it.max_margin
                 })}
             </Show>
