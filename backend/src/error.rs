@@ -45,8 +45,9 @@ pub(crate) enum Error {
 
     /// A request body with too many bytes.
     #[error(
-        "the request is too large: 16 MiB at most, 256 MiB for a job, 1 MiB for a review and of \
-         whoever is not an operator, 64 KiB for what is said of people; send less at once"
+        "the request is too large: at most 256 MiB for a job, 16 MiB for other requests of an \
+         operator, 1 MiB for everybody else and for annotation, 64 KiB for people and sessions; \
+         send less at once"
     )]
     BodyTooLarge,
 

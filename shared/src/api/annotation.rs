@@ -362,7 +362,7 @@ pub struct TaskProgressResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetAgreementRequest {
-    /// In which task.
+    /// The id of the task.
     pub task: TaskId,
 }
 

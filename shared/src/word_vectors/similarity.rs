@@ -52,22 +52,22 @@ pub(crate) fn query_term_rows(
 /// Returns the cosine of each pair of query terms, row by row.
 pub(crate) fn query_term_similarities(
     vectors: &WordVectors,
-    asked: &[Option<WordVectorNo>],
+    query_rows: &[Option<WordVectorNo>],
 ) -> Vec<f64> {
-    let each = asked.iter();
+    let each = query_rows.iter();
     each.flat_map(|&a| {
-        asked
+        query_rows
             .iter()
             .map(move |&b| cosine_of_word_vectors(vectors, a, b))
     })
     .collect()
 }
 
-/// Returns the similarities of the words of a text, in order; `asked` is the result of
+/// Returns the similarities of the words of a text, in order; `query_rows` is the result of
 /// [`query_term_rows`].
 pub(crate) fn text_word_similarities(
     vectors: &WordVectors,
-    asked: &[Option<WordVectorNo>],
+    query_rows: &[Option<WordVectorNo>],
     query: &QueryTerms,
     words: impl Iterator<Item = (TermNo, Option<WordVectorNo>)>,
 ) -> QueryWordSimilarities {
@@ -79,7 +79,7 @@ pub(crate) fn text_word_similarities(
     let mut sum = 0.0;
     for (&term, &row) in &distinct {
         let outside = is_outside(query, term);
-        for (place, &other) in asked.iter().enumerate() {
+        for (place, &other) in query_rows.iter().enumerate() {
             let like = cosine_of_word_vectors(vectors, row, other);
             sum += like;
             if !outside || row.is_none() || other.is_none() {
@@ -92,7 +92,7 @@ pub(crate) fn text_word_similarities(
             }
         }
     }
-    let n = distinct.len() * asked.len();
+    let n = distinct.len() * query_rows.len();
     if n > 0 {
         found.mean_cosine = sum / n as f64;
     }
