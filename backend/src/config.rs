@@ -126,8 +126,8 @@ pub(crate) struct MiningArgs {
     /// study. Axioms that need word vectors are listed on standard error if none are given.
     #[arg(long, default_value = "all", value_name = "LIST", verbatim_doc_comment)]
     probes: String,
-    /// Axiom variant: fixed (as defined here), paper (as published) or code (as implemented by the
-    /// authors)
+    /// Axiom variant: fixed (as defined here), paper or paper-rennings2019 (as printed) or code (as
+    /// implemented by the authors)
     #[arg(long, default_value = "fixed")]
     mode: String,
     /// Limits, analyzer and candidate pool of a paper; explicit flags override them

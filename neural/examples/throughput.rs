@@ -1,17 +1,17 @@
 //! How fast texts are encoded, and pairs read together.
 //!
-//! `cargo run --release -p neural --example throughput -- encode FOLDER TEXTS PIECES DEVICE
+//! `cargo run --release -p neural --example throughput -- encode FOLDER TEXTS TOKENS DEVICE
 //! PRECISION`, where FOLDER holds an encoder and TEXTS has one text a line, or `pairs FOLDER PAIRS
-//! PIECES DEVICE PRECISION`, where FOLDER holds a cross-encoder and each line of PAIRS is a query
-//! and a text, `["…", "…"]`. A text or pair has at most PIECES tokens; DEVICE is cpu, cuda or metal
+//! TOKENS DEVICE PRECISION`, where FOLDER holds a cross-encoder and each line of PAIRS is a query
+//! and a text, `["…", "…"]`. A text or pair has at most TOKENS tokens; DEVICE is cpu, cuda or metal
 //! (the latter by a build with that feature), PRECISION f32, f16 or bf16. Each line of standard
 //! input asks for a pass over all, which prints one line of JSON. RAYON_NUM_THREADS sets the
-//! threads. Tokenising is not counted, as in throughput.py beside this file, which does the same
-//! with PyTorch and onnxruntime.
+//! threads. Tokenization is not counted, as in throughput.py next to this file, which does the
+//! same with PyTorch and onnxruntime.
 //!
 //! Floating-point operations are those of the products over tokens that are there, two for each
 //! multiplication; `matrix_gflops` is what the product of large matrices reaches in this very run,
-//! on this device and in this precision. On the CPU in f32 `profile` tells where the time went:
+//! on this device and in this precision. On the CPU in f32 `profile` is where the time went:
 //! each kind of product, run once more by itself on matrices of the sizes of the pass, and the
 //! rest.
 
@@ -32,7 +32,7 @@ const TOKEN_BUDGET: usize = 16_384;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [mode, folder, file, max_tokens, device, precision] = arguments.as_slice() else {
-        return Err("usage: throughput encode|pairs FOLDER FILE PIECES DEVICE PRECISION".into());
+        return Err("usage: throughput encode|pairs FOLDER FILE TOKENS DEVICE PRECISION".into());
     };
     let max_tokens = max_tokens.parse()?;
     let computing = computing(device, precision)?;

@@ -48,7 +48,7 @@ const PASSES: u32 = 5;
 /// Passages that are manipulated, and threads that do it.
 const MANIPULATED: usize = 10_000;
 const THREADS: usize = 2;
-/// Short work is repeated, and the mean of a round is told.
+/// Short work is repeated, and the mean of a round is reported.
 const ROUNDS: u32 = 200;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -442,7 +442,7 @@ fn mean(mut round: impl FnMut()) -> f64 {
     start.seconds() / f64::from(ROUNDS)
 }
 
-/// The most memory that this process has held, where the system tells.
+/// The peak memory of this process, if the system reports it.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"))?;

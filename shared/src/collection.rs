@@ -30,7 +30,8 @@ pub type FileRowsAndReportResult<T> = FileContentAndReportResult<Vec<T>>;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Query {
-    /// The id as in the file; any characters except white space.
+    /// The id as in the file: 1 to 512 bytes without white space, control characters and
+    /// bidirectional controls.
     pub id: String,
     /// The text as written.
     pub text: String,
@@ -46,7 +47,8 @@ pub struct Query {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Document {
-    /// The id as in the file; any characters except white space.
+    /// The id as in the file: 1 to 512 bytes without white space, control characters and
+    /// bidirectional controls.
     pub id: String,
     /// The title; may be empty.
     #[serde(default)]

@@ -9,9 +9,9 @@
 //! - A ranking is ordered by score, as in [`crate::effectiveness`], which also computes RR@10.
 //! - Tokens are those of an analyzer without stemming; stop words are left out of documents and
 //!   queries alike. See [`top_fractions`].
-//! - A document without a text, or without a token that is left, has no share and is passed over;
-//!   so is, in FQT and FNT, a query without a token that is left.
-//! - Which queries count is said by [`QueryRelevanceRequirement`].
+//! - A document without a text, or without remaining tokens, has no fraction and is skipped; in FQT
+//!   and FNT so is a query without remaining tokens.
+//! - [`QueryRelevanceRequirement`] selects the queries that count.
 //! - Every mean has a 95 % percentile bootstrap interval with queries as units
 //!   ([`crate::stats::bootstrap`]).
 

@@ -51,7 +51,7 @@ pub enum Probe {
     MeasureAndMatch(MeasureAndMatchTest),
     /// A manipulated document and the original.
     Manipulation(Manipulation),
-    /// A pair of documents from a data set made for another task.
+    /// A pair of documents from a dataset made for another task.
     Transfer(DatasetTransferTest),
 }
 

@@ -141,10 +141,10 @@ impl WordVectors {
         line
     }
 
-    /// Returns the vectors of only the words in `wanted`, in this order.
-    pub fn subset_of_words<'a>(&self, wanted: impl IntoIterator<Item = &'a str>) -> WordVectors {
+    /// Returns the vectors of only these words, in this order.
+    pub fn subset_of_words<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> WordVectors {
         let mut some = WordVectors::with_dimensions(self.n_dims);
-        for word in wanted {
+        for word in words {
             let Some(row) = self.row_of_word(word) else {
                 continue;
             };

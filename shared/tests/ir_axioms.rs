@@ -1,5 +1,6 @@
 //! Preferences of the package ir_axioms 1.2.5 among a few texts, stored with how they were made
-//! (`tests/ir_axioms/preferences.py`), against mode `code`; and what mode `fixed` changes.
+//! (`tests/ir_axioms/preferences.py`), against variant `code`; and what variant
+//! `fixed` changes.
 #![allow(clippy::unwrap_used, reason = "all of it is tests")]
 
 use std::collections::BTreeMap;
@@ -107,7 +108,7 @@ fn a_formula_prefers_what_the_package_prefers() {
     }
 }
 
-/// What is mended, and nothing else, sets the modes apart.
+/// The variants `code` and `fixed` differ only in the corrected defects.
 #[test]
 fn the_mended_defects_are_those_that_are_told_of() {
     let stored = stored();

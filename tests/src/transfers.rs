@@ -1,4 +1,4 @@
-//! The data sets of dataset transfer, converted to document pairs from each of their formats.
+//! The datasets of dataset transfer, converted to document pairs from each of their formats.
 
 use serde_json::{Value, json};
 
@@ -173,7 +173,7 @@ fn stories_are_sampled_by_the_digest_of_their_name() {
     let (told, _) = transfer(&home, "xsum bbc --all");
     assert_eq!((&told["pairs"], &told["refused"]), (&json!(11), &json!(1)));
 
-    // None of the first twelve numbers is in the sample of this data set.
+    // None of the first twelve numbers is in the sample of this dataset.
     let refused = home
         .run("transfer cnndm cnn --to out.jsonl")
         .expect_failure();

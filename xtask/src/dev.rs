@@ -90,7 +90,7 @@ impl Running {
             .with_context(|| format!("could not start `{}`", process::command_line(command)))
     }
 
-    /// Starts a program and sends the lines of its standard output to `said`.
+    /// Starts a program and sends the lines of its standard output to a channel.
     fn start_with_lines(command: &mut Command, said: &Sender<String>) -> Result<Running> {
         let mut running = Running::start(command.stdout(Stdio::piped()))?;
         let said = said.clone();
@@ -156,7 +156,7 @@ fn trunk_config(root: &Path, pages: &str, server: &str) -> Result<String> {
 }
 
 /// Builds and runs the server, and again after each change of its sources, until Trunk ends. The
-/// output of the server goes to `said`.
+/// output of the server goes to a channel, line by line.
 fn serve_and_rebuild(
     place: &ProjectPaths,
     args: &[String],

@@ -308,8 +308,8 @@ pub(crate) struct ReportArgs {
     /// Output file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Axiom variant: fixed (as defined here), paper (as published) or code (as implemented by the
-    /// authors) [default: the first one of the study]
+    /// Axiom variant: fixed (as defined here), paper or paper-rennings2019 (as printed) or code (as
+    /// implemented by the authors) [default: the first one of the study]
     #[arg(long)]
     variant: Option<String>,
     /// Use only the queries of this split [default: all queries]

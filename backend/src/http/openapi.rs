@@ -227,8 +227,8 @@ fn document() -> OpenApi {
     let session = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
         "__Host-axioscope",
         &format!(
-            "Named `axioscope-PORT` on a loopback address. A POST with this cookie also needs the \
-             header `{CSRF_HEADER}` with the `csrf_token` of `GET {}`.",
+            "Named `axioscope-PORT` on a loopback address. A request other than GET and HEAD with \
+             this cookie also needs the header `{CSRF_HEADER}` with the `csrf_token` of `GET {}`.",
             GetSessionRequest::PATH
         ),
     )));

@@ -127,19 +127,21 @@ fn encode_queries(
     ranker.token_vectors(QueryOrDocumentRole::Query, &queries)
 }
 
-/// Returns the document frequency of each of the wanted tokens.
+/// Returns the document frequency of each of the requested tokens.
 fn token_df(
     ranker: &NeuralRanker,
     collection: &Collection,
-    wanted: &BTreeSet<u32>,
+    requested: &BTreeSet<u32>,
 ) -> Result<BTreeMap<u32, u64>, Error> {
     let mut df: BTreeMap<u32, u64> = BTreeMap::new();
     for docs in collection.docs.chunks(TOKENIZATION_CHUNK) {
         let bodies: Vec<String> = docs.iter().map(|it| it.text_with_title()).collect();
         let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
         for ids in ranker.token_ids_without_special(&bodies)? {
-            let distinct: BTreeSet<u32> =
-                ids.into_iter().filter(|it| wanted.contains(it)).collect();
+            let distinct: BTreeSet<u32> = ids
+                .into_iter()
+                .filter(|it| requested.contains(it))
+                .collect();
             distinct
                 .into_iter()
                 .for_each(|it| *df.entry(it).or_default() += 1);

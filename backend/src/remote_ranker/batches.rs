@@ -152,15 +152,15 @@ impl RemoteRanker {
         Ok(scores)
     }
 
-    /// Groups the `wanted` pairs into requests.
+    /// Groups the `missing` pairs into requests.
     pub(super) fn group_into_requests(
         &self,
         listed: &QueryDocumentPairsWithTexts<'_>,
-        wanted: &[u32],
+        missing: &[u32],
     ) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = Vec::new();
         let (mut query, mut n_bytes) = (None, 0);
-        for (at, &pair) in wanted.iter().enumerate() {
+        for (at, &pair) in missing.iter().enumerate() {
             let (of, text) = listed.pairs[pair as usize];
             let n = listed.documents[text as usize].len();
             match batches.last_mut() {

@@ -17,7 +17,7 @@ use shared::api::people::{
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct SessionPersonAndCsrfToken {
     person: Option<SessionPerson>,
-    /// Sent with each POST; none without a session.
+    /// Sent with each request other than GET and HEAD; none without a session.
     pub(crate) csrf_token: Option<String>,
 }
 

@@ -59,7 +59,7 @@ impl WorkerTask {
     }
 }
 
-/// Starts a task in the worker; `beside` is a `File`, a text, or undefined.
+/// Starts a task in the worker; its attachment is a `File`, a text, or undefined.
 pub(crate) fn start_worker_task(
     ask: WorkerRequest,
     beside: &JsValue,

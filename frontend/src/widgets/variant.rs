@@ -16,8 +16,8 @@ pub(crate) fn axiom_variant_label(variant: AxiomVariant) -> &'static str {
 pub(crate) fn axiom_variant_description(variant: AxiomVariant) -> &'static str {
     match variant {
         AxiomVariant::Fixed => "as defined here",
-        AxiomVariant::PaperRennings2019 => "as published in Rennings, Moraes & Hauff (ECIR 2019)",
-        AxiomVariant::PaperCamara2020 => "as published in Câmara & Hauff (ECIR 2020)",
+        AxiomVariant::PaperRennings2019 => "as printed in Rennings, Moraes & Hauff (ECIR 2019)",
+        AxiomVariant::PaperCamara2020 => "as printed in Câmara & Hauff (ECIR 2020)",
         AxiomVariant::Code => {
             "as implemented by the authors (Câmara & Hauff, or ir_axioms for its own axioms)"
         }

@@ -193,8 +193,9 @@ struct BlobReader<'a> {
     file: &'a Blob,
     /// The offset in the file at which the next chunk begins.
     next: f64,
+    /// The bytes of the current chunk.
     piece: Vec<u8>,
-    /// The number of bytes of `piece` that have been read.
+    /// The number of bytes of the chunk that have been read.
     taken: usize,
 }
 

@@ -35,9 +35,9 @@ fn the_tiny_model_equals_the_reference() {
     check_reference("bert", &tiny(), include_str!("../fixtures/tiny.json"));
 }
 
-/// The largest difference of what the reference gives: told, for the table of `cargo xtask test`
-/// too, and refused where it is too large. The numbers are at most about 1, or divided by their
-/// size where they are larger.
+/// The largest difference from the reference: printed for the table of `cargo xtask test`, and an
+/// error if too large. The numbers are at most about 1, or divided by their size where they are
+/// larger.
 fn exact(name: &str, what: &str, worst: f64) {
     let line = format!("{name}\t{what}\t{worst:.1e}\n");
     print!("{line}");

@@ -170,9 +170,13 @@ impl Votes {
         }
     }
 
-    /// Returns the rows that `wanted` accepts, with the ratings of all annotators or of two.
-    fn rated(&self, wanted: impl Fn(&Row) -> bool, of: Option<[usize; 2]>) -> Vec<ItemRatings> {
-        let rows = self.rows.iter().filter(|it| wanted(it));
+    /// Returns the rows that `is_included` accepts, with the ratings of all annotators or of two.
+    fn rated(
+        &self,
+        is_included: impl Fn(&Row) -> bool,
+        of: Option<[usize; 2]>,
+    ) -> Vec<ItemRatings> {
+        let rows = self.rows.iter().filter(|it| is_included(it));
         rows.map(|it| ItemRatings {
             group: it.query,
             ratings: match of {
@@ -218,7 +222,7 @@ mod tests {
     use super::*;
     use crate::probe::Axiom;
 
-    use AnnotatorAnswer::{CannotTell, Equal, First, Second};
+    use AnnotatorAnswer::{CannotSay, Equal, First, Second};
 
     fn items() -> Vec<AnnotationItem> {
         let drawn = |number: u64| {
@@ -247,7 +251,7 @@ mod tests {
             (1, 1, First),
             (1, 2, Second),
             (1, 3, Equal),
-            (1, 4, CannotTell),
+            (1, 4, CannotSay),
             (2, 0, First),
             (2, 1, Second),
             (2, 2, Second),

@@ -20,9 +20,9 @@ pub enum AnnotatorAnswer {
     Second,
     /// Neither is better.
     Equal,
-    /// The annotator cannot tell. This is an answer, but not a vote.
-    #[serde(alias = "cannot-say")]
-    CannotTell,
+    /// The annotator cannot say. This is an answer, but not a vote.
+    #[serde(alias = "cannot-tell")]
+    CannotSay,
 }
 
 impl AnnotatorAnswer {
@@ -31,16 +31,16 @@ impl AnnotatorAnswer {
         AnnotatorAnswer::First,
         AnnotatorAnswer::Second,
         AnnotatorAnswer::Equal,
-        AnnotatorAnswer::CannotTell,
+        AnnotatorAnswer::CannotSay,
     ];
 
-    /// Returns the preference that the answer states; `None` if the annotator cannot tell.
+    /// Returns the preference that the answer states; `None` if it is "cannot say".
     pub fn preference(self) -> Option<DocumentPreference> {
         match self {
             AnnotatorAnswer::First => Some(DocumentPreference::First),
             AnnotatorAnswer::Second => Some(DocumentPreference::Second),
             AnnotatorAnswer::Equal => Some(DocumentPreference::Equal),
-            AnnotatorAnswer::CannotTell => None,
+            AnnotatorAnswer::CannotSay => None,
         }
     }
 
@@ -50,7 +50,7 @@ impl AnnotatorAnswer {
             AnnotatorAnswer::First => "first",
             AnnotatorAnswer::Second => "second",
             AnnotatorAnswer::Equal => "equal",
-            AnnotatorAnswer::CannotTell => "cannot-tell",
+            AnnotatorAnswer::CannotSay => "cannot-say",
         }
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! The annotators' side of an item is [`ItemAnswers::adjudicated_or_majority_preference`]: an
 //! adjudication, or the preference with the most votes. Items on which annotators are split, cannot
-//! tell or have not answered have no preference and are counted separately. *Equal* is a
+//! say or have not answered have no preference and are counted separately. *Equal* is a
 //! preference: it agrees with a claim that allows a tie, disagrees with one that does not, and
 //! agrees with a ranker whose scores tie. Since annotators tie often and rankers hardly ever,
 //! [`PairwiseAgreementRates::without_ties`] leaves out items where one side is *equal*.
@@ -110,7 +110,7 @@ pub struct ItemConsensusCounts {
     pub n_equal: u64,
     /// Items on which two preferences have the most votes.
     pub n_split: u64,
-    /// Items on which annotators cannot tell.
+    /// The number of items on which the consensus is "cannot say".
     pub n_cannot_say: u64,
     /// Items without an answer, or only with answers of annotators who contradict themselves.
     pub n_unanswered: u64,
@@ -250,12 +250,12 @@ fn line(
 }
 
 /// Returns 1 if the preference by relevance judgments satisfies the claim and 0 if not; `None` if
-/// there is none or `wanted` rejects it.
+/// there is none or `is_included` rejects it.
 fn graded(
     item: &SampledItemWithPreferences,
-    wanted: impl Fn(DocumentPreference) -> bool,
+    is_included: impl Fn(DocumentPreference) -> bool,
 ) -> Option<f64> {
-    let preference = item.qrels_preference.filter(|it| wanted(*it))?;
+    let preference = item.qrels_preference.filter(|it| is_included(*it))?;
     Some(bool_to_number(preference.satisfies(item.claim)))
 }
 

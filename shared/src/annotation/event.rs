@@ -401,18 +401,26 @@ mod tests {
         let event = ClientAnnotationEvent {
             key: event_key_from_number(1),
             created_ms: 5,
-            action: decision_action(2, AnnotatorAnswer::CannotTell, &[3]),
+            action: decision_action(2, AnnotatorAnswer::CannotSay, &[3]),
         };
         let json = serde_json::to_string(&event).unwrap();
         assert_eq!(
             json,
             "{\"key\":\"00000000000000000000000000000001\",\"created_ms\":5,\"action\":{\
-             \"kind\":\"decided\",\"item\":2,\"answer\":\"cannot-tell\",\
+             \"kind\":\"decided\",\"item\":2,\"answer\":\"cannot-say\",\
              \"display_order\":\"claim-order\",\"duration_ms\":4000,\
              \"replaces\":[\"00000000000000000000000000000003\"]}}"
         );
         assert_eq!(
             serde_json::from_str::<ClientAnnotationEvent>(&json).unwrap(),
+            event
+        );
+        // Builds after 0.1.0 wrote `cannot-tell`.
+        assert_eq!(
+            serde_json::from_str::<ClientAnnotationEvent>(
+                &json.replace("cannot-say", "cannot-tell")
+            )
+            .unwrap(),
             event
         );
         // In the format of versions before 0.2.

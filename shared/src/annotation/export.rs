@@ -17,7 +17,7 @@
 //! group must not contradict itself, and the answers of one person can form a cycle, so each person
 //! and item is a group of its own, `ITEM.pPERSON`; the consensus is `ITEM.people`. Level 0 would
 //! mean *not relevant*, which annotators were not asked. The format has no weights and cannot
-//! express three documents: such items are left out, and so are answers of *cannot tell*.
+//! express three documents: such items are left out, and so are answers of *cannot say*.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

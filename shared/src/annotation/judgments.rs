@@ -46,7 +46,7 @@ pub struct AnnotatorVote {
 pub enum ItemConsensus {
     /// Annotators, or a curator, prefer this.
     Prefers(DocumentPreference),
-    /// Everybody who answered, or a curator, cannot tell.
+    /// The answer of everybody who answered, or of a curator, is "cannot say".
     CannotSay,
     /// Two preferences have the most votes.
     Split,
@@ -166,7 +166,7 @@ pub enum DisputeReason {
     Split,
     /// An annotator was outvoted.
     Outvoted,
-    /// At least two annotators answered, and all of them cannot tell.
+    /// At least two annotators answered, all of them "cannot say".
     CannotSay,
     /// An annotator reported a problem.
     Reported,
@@ -220,7 +220,7 @@ mod tests {
     use super::super::fixture::{decision_action, log_entries_of_answers, log_entry_at_second};
     use super::*;
 
-    use AnnotatorAnswer::{CannotTell, Equal, First, Second};
+    use AnnotatorAnswer::{CannotSay, Equal, First, Second};
 
     fn settled(answers: &[AnnotatorAnswer]) -> ItemConsensus {
         majority_of_weighted_answers(answers.iter().map(|&it| (it, 1)))
@@ -243,9 +243,9 @@ mod tests {
             settled(&[Equal, Equal, First]),
             ItemConsensus::Prefers(DocumentPreference::Equal)
         );
-        assert_eq!(settled(&[CannotTell, CannotTell]), ItemConsensus::CannotSay);
+        assert_eq!(settled(&[CannotSay, CannotSay]), ItemConsensus::CannotSay);
         assert_eq!(
-            settled(&[CannotTell, CannotTell, First]),
+            settled(&[CannotSay, CannotSay, First]),
             ItemConsensus::Prefers(DocumentPreference::First)
         );
     }
@@ -331,8 +331,8 @@ mod tests {
             (3, 1, Second),
             (1, 2, First),
             (2, 2, Second),
-            (1, 3, CannotTell),
-            (2, 3, CannotTell),
+            (1, 3, CannotSay),
+            (2, 3, CannotSay),
             (1, 4, First),
             (1, 4, Second),
             (1, 5, First),

@@ -271,7 +271,7 @@ fn drift(in_order: &[bool]) -> Option<AnswerShareDrift> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::AnnotatorAnswer::{CannotTell, Equal, First, Second};
+    use super::super::AnnotatorAnswer::{CannotSay, Equal, First, Second};
     use super::super::event::{ItemProblemReport, SkipReason, SkippedItem};
     use super::super::fixture::{
         decision_action, event_key_from_number, log_entries_of_answers, log_entry_at_second,
@@ -304,7 +304,7 @@ mod tests {
             (3, 0, Second),
             (1, 1, First),
             (1, 9, Second),
-            (2, 2, CannotTell),
+            (2, 2, CannotSay),
         ]);
         let skip = SkippedItem {
             item: ItemNo(1),
@@ -403,7 +403,7 @@ mod tests {
                 (1, 2, Second),
                 (2, 0, First),
                 (2, 1, Equal),
-                (3, 1, CannotTell),
+                (3, 1, CannotSay),
                 (2, 2, First),
                 (3, 2, First),
             ])),

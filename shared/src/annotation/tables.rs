@@ -50,7 +50,7 @@ pub fn annotation_progress_tables(
 /// study's rankers:
 ///
 /// - `results`: the agreement of each two sides, over all items and for each probe,
-/// - `said`: the numbers of items by outcome of the annotation,
+/// - `judgments`: the numbers of items by outcome of the annotation,
 /// - `details`: each of these values with and without ties and by vote.
 pub fn agreement_estimate_tables(
     found: &AgreementEstimates,
@@ -58,7 +58,7 @@ pub fn agreement_estimate_tables(
 ) -> Vec<ReportTable> {
     vec![
         results(found, rankers),
-        said(found),
+        judgments(found),
         details(found, rankers),
     ]
 }
@@ -315,7 +315,7 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     }
 }
 
-fn said(found: &AgreementEstimates) -> ReportTable {
+fn judgments(found: &AgreementEstimates) -> ReportTable {
     let row = |(name, line): (String, &AxiomAndRankerAgreementEstimates)| {
         let ItemConsensusCounts {
             n_items,

@@ -85,7 +85,8 @@ pub struct SessionResponse {
     /// no name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
-    /// The token to send in the header [`CSRF_HEADER`] of every POST; `None` without a session.
+    /// The token to send in the header [`CSRF_HEADER`] of every request other than GET
+    /// and HEAD; `None` without a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf_token: Option<String>,
 }

@@ -10,7 +10,7 @@
 //! Both may have a `group`: pairs of one group are one unit of the bootstrap, and the corrections
 //! of one sentence are a group. Other fields are ignored, as in the files of a collection;
 //! `doc_group`, which only collections have, is ignored with a warning. `expansions.jsonl`, which
-//! `axioscope expand` writes, is read here too. The conversion of data sets into such rows is in
+//! `axioscope expand` writes, is read here too. The conversion of datasets into such rows is in
 //! [`layouts`].
 
 pub mod layouts;

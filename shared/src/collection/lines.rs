@@ -1,7 +1,7 @@
 //! Reads a file of any kind as numbered lines of text, one at a time.
 //!
 //! An invalid row never loses the rest of its file: the problem is reported with the line number,
-//! and reading goes on. Only a file that cannot be read to its end is an [`Error`]. gzip and
+//! and reading continues. Only a file that cannot be read to its end is an [`Error`]. gzip and
 //! Zstandard files are recognized by their first bytes and decompressed. Memory is bounded by
 //! [`FileSizeLimits`] whatever the file contains.
 

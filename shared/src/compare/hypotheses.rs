@@ -7,7 +7,10 @@
 //! testing.
 //!
 //! - H1, the first ranker is more biased towards query terms: mean of FQT(first) − FQT(second),
+//!   above 0.
 //! - H2, that bias hurts the first: Pearson's r of its FQT and its RR@10, below 0. The paper
+//!   compares its lowest bucket with its highest; [`relative_mrr_drop_across_buckets`] computes
+//!   that.
 //! - H3, the second finds more novel words: mean of FNT(second) − FNT(first), above 0.
 //! - H4, the second helps more on longer queries: Pearson's r of the length of a query and ΔRR,
 //!   above 0.

@@ -28,7 +28,8 @@ pub struct AddedDocAndQueryCounts {
     pub n_queries: u32,
 }
 
-/// A document that a manipulation made from another.
+/// A document that a manipulation derived from another. The repeated documents of LNC2, which are
+/// derived too, are not of this type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DerivedDocument {
     /// The index of the probe among the requested ones.

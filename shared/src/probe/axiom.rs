@@ -125,14 +125,14 @@ impl Axiom {
     pub fn probe_description(self) -> &'static ProbeDescription {
         match self {
             Axiom::Tfc1 => &tfc1::DESCRIPTION,
-            Axiom::Tfc2 => &tfc2::ABOUT,
-            Axiom::Mtdc => &mtdc::ABOUT,
-            Axiom::Lnc1 => &lnc1::ABOUT,
-            Axiom::Lnc2 => &lnc2::ABOUT,
-            Axiom::Tp => &tp::ABOUT,
-            Axiom::Stmc1 => &stmc1::ABOUT,
-            Axiom::Stmc2 => &stmc2::ABOUT,
-            Axiom::Stmc3 => &stmc3::ABOUT,
+            Axiom::Tfc2 => &tfc2::DESCRIPTION,
+            Axiom::Mtdc => &mtdc::DESCRIPTION,
+            Axiom::Lnc1 => &lnc1::DESCRIPTION,
+            Axiom::Lnc2 => &lnc2::DESCRIPTION,
+            Axiom::Tp => &tp::DESCRIPTION,
+            Axiom::Stmc1 => &stmc1::DESCRIPTION,
+            Axiom::Stmc2 => &stmc2::DESCRIPTION,
+            Axiom::Stmc3 => &stmc3::DESCRIPTION,
             Axiom::IrAxioms(it) => it.probe_description(),
             Axiom::Formula(_) => &COMBINED,
         }

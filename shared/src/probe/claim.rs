@@ -64,15 +64,15 @@ impl<T: Copy> ScoreClaim<T> {
         });
     }
 
-    /// Whether `wanted` holds for one of the documents, checked in order.
-    pub fn has_doc_where(self, mut wanted: impl FnMut(T) -> bool) -> bool {
+    /// Whether `predicate` holds for one of the documents, checked in order.
+    pub fn has_doc_where(self, mut predicate: impl FnMut(T) -> bool) -> bool {
         match self {
             ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
-                wanted(winner) || wanted(loser)
+                predicate(winner) || predicate(loser)
             }
-            ScoreClaim::Different { a, b } => wanted(a) || wanted(b),
+            ScoreClaim::Different { a, b } => predicate(a) || predicate(b),
             ScoreClaim::DiminishingGain { few, more, most } => {
-                wanted(few) || wanted(more) || wanted(most)
+                predicate(few) || predicate(more) || predicate(most)
             }
         }
     }

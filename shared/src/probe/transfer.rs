@@ -1,4 +1,4 @@
-//! Dataset transfer: document pairs from data sets made for other tasks, as samples for rankers.
+//! Dataset transfer: document pairs from datasets made for other tasks, as samples for rankers.
 //!
 //! A sample is `(q, a, b)`; a positive effect means that `a` is preferred: the fluent, formal,
 //! short, neutral, simple or true one. A set may be *symmetric*, such as paraphrases: then only
@@ -67,10 +67,11 @@ impl FromStr for TransferPairSetName {
     }
 }
 
-/// A set of pairs. Serialized as `transfer:fluency`, or `symmetric:paraphrase` if symmetric.
+/// A dataset transfer test. Serialized as `transfer:fluency`, or `symmetric:paraphrase` if
+/// symmetric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DatasetTransferTest {
-    /// The name of the data set.
+    /// The name of its transfer set.
     pub name: TransferPairSetName,
     /// Whether neither document is preferred.
     pub is_symmetric: bool,

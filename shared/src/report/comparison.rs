@@ -17,9 +17,10 @@ use crate::stats::EstimateWithInterval;
 ///
 /// - `hypotheses`: the four of the paper, each with its number and outcome,
 /// - `fractions`: RR, FQT and FNT of both with the paired tests,
-/// - `buckets`, `lengths`, `answers`, `bigrams`: mean RR over groups of queries,
+/// - `buckets`, `lengths`: mean RR over queries by FQT and by length,
 /// - `change`: the number of queries on which each ranker is better,
-/// - `overlap`: the number of common documents in the top i,
+/// - `overlap`: the number of documents shared in the top i,
+/// - `answers`, `bigrams`: mean RR over queries by question class and by first words,
 /// - `samples`: queries where one ranker wins and the other loses.
 pub fn ranker_comparison_tables(found: &RankerComparison) -> Vec<ReportTable> {
     vec![

@@ -10,7 +10,7 @@ use crate::stats::correlation::CorrelationWithSampleSize;
 /// ratio.
 const PUBLISHED: [f64; 3] = [-0.4, 0.667, 0.77];
 
-/// Returns three tables: `correlations` next to those of the paper, `words` and `pieces`.
+/// Returns three tables: `correlations` next to those of the paper, `terms` and `tokens`.
 pub fn late_interaction_tables(found: &LateInteractionRankerAnalysis) -> [ReportTable; 3] {
     [correlations(found), words(found), pieces(found)]
 }

@@ -163,7 +163,7 @@ impl<'a> DiscrepancyRows<'a> {
         }
         for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Stmc1), [printed, fixed]) {
             self.add(
-                "STMC1 uses a distance as a similarity: as published, it prefers the document \
+                "STMC1 uses a distance as a similarity: as printed, it prefers the document \
                  less similar to the query",
                 fraction(format!("{ranker}, variant paper"), one.micro_average.value),
                 fraction("1 − fixed − ties", turned(&other)),

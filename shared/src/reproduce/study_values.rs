@@ -14,7 +14,7 @@ use crate::study::behavioral_tests::{
 use crate::study::controls::StudyPageControls;
 use crate::study::overview::StudyOverview;
 
-/// The tie threshold δ of ABNIRML's command line.
+/// The tie threshold of ABNIRML's command line, which the paper calls δ.
 pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0 };
 
 /// What a column of our values is computed with.
@@ -22,7 +22,7 @@ pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0
 pub(super) enum ReproducedColumnComputation {
     /// Axioms in a variant.
     Mode(AxiomVariant),
-    /// Behavioral tests with a tie threshold δ.
+    /// Behavioral tests with a tie threshold ε.
     Delta(TieThreshold),
     /// BM25 compared with another ranker, given by their rows, over the queries that count.
     Comparison {

@@ -82,7 +82,7 @@ pub struct BehavioralTestOptions {
     /// Only queries of this split count; `None` takes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
-    /// The tie threshold δ.
+    /// The tie threshold ε: a number, or `tuned-per-ranker`.
     #[serde(default)]
     pub tie_threshold: TieThreshold,
     /// The lowest grade that counts as relevant, for the slices; `None` takes 2 where there are

@@ -1,4 +1,4 @@
-//! A study as a data set: every instance with its preconditions and scores, for use elsewhere.
+//! A study as a dataset: every instance with its preconditions and scores, for use elsewhere.
 
 use serde::Serialize;
 

@@ -52,11 +52,11 @@ pub(crate) fn query_term_vector_rows(
 /// Returns the cosine of each pair of query terms, row by row.
 pub(crate) fn pairwise_query_term_similarities(
     vectors: &WordVectors,
-    asked: &[Option<WordVectorNo>],
+    query_rows: &[Option<WordVectorNo>],
 ) -> Vec<f64> {
-    let each = asked.iter();
+    let each = query_rows.iter();
     each.flat_map(|&a| {
-        asked
+        query_rows
             .iter()
             .map(move |&b| cosine_of_word_vectors(vectors, a, b))
     })
@@ -64,11 +64,11 @@ pub(crate) fn pairwise_query_term_similarities(
 }
 
 /// Returns the mean and the nearest similarity of the words of a text to those of the query;
-/// `asked` is the result of
+/// `query_rows` is the result of
 /// [`query_term_vector_rows`].
 pub(crate) fn mean_and_nearest_query_similarity(
     vectors: &WordVectors,
-    asked: &[Option<WordVectorNo>],
+    query_rows: &[Option<WordVectorNo>],
     query: &DistinctQueryTerms,
     words: impl Iterator<Item = (TermNo, Option<WordVectorNo>)>,
 ) -> QueryWordSimilarities {
@@ -80,7 +80,7 @@ pub(crate) fn mean_and_nearest_query_similarity(
     let mut sum = 0.0;
     for (&term, &row) in &distinct {
         let outside = is_outside(query, term);
-        for (place, &other) in asked.iter().enumerate() {
+        for (place, &other) in query_rows.iter().enumerate() {
             let like = cosine_of_word_vectors(vectors, row, other);
             sum += like;
             if !outside || row.is_none() || other.is_none() {
@@ -93,7 +93,7 @@ pub(crate) fn mean_and_nearest_query_similarity(
             }
         }
     }
-    let n = distinct.len() * asked.len();
+    let n = distinct.len() * query_rows.len();
     if n > 0 {
         found.mean_cosine = sum / n as f64;
     }

@@ -158,7 +158,7 @@ fn answer(item: ItemNo, who: usize) -> AnnotatorAnswer {
         it if it < FIRST => {
             [AnnotatorAnswer::First, AnnotatorAnswer::Second][usize::from(who == 1 && it == 3)]
         }
-        UNCLEAR => AnnotatorAnswer::CannotTell,
+        UNCLEAR => AnnotatorAnswer::CannotSay,
         TWICE => AnnotatorAnswer::First,
         it => answers::both()[(it - FIRST) as usize][who],
     }
@@ -194,7 +194,7 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
     let offer = first.items[2].assignment;
     let wrong = who.send_one(
         task,
-        decision(&offer, AnnotatorAnswer::CannotTell, Vec::new()),
+        decision(&offer, AnnotatorAnswer::CannotSay, Vec::new()),
     );
     who.send_one(task, AnnotationEventAction::Undone { of: wrong });
     let skipped = who.send_one(

@@ -232,7 +232,7 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     };
     assert_eq!(
         stands.remove(&(ann, SPARE)),
-        Some(AnnotatorAnswer::CannotTell)
+        Some(AnnotatorAnswer::CannotSay)
     );
     let expected = answers::both().into_iter().zip((0..).map(ItemNo));
     let expected: BTreeMap<_, _> = expected

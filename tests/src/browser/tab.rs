@@ -463,7 +463,7 @@ impl BrowserTab {
             .collect()
     }
 
-    /// Checks that all errors in the console so far contain `said`; they are about requests that
+    /// Checks that all errors in the console so far contain a text; they are about requests that
     /// had to be refused.
     pub(crate) fn expect_in_console(&self, said: &str) {
         for it in self.console() {

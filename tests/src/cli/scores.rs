@@ -5,7 +5,7 @@ use expect_test::{expect, expect_file};
 use super::check;
 use crate::harness::{TestHome, tiny_collection};
 
-/// Returns a folder in which every axiom of a mode has been mined from the tiny collection.
+/// Returns a folder in which every axiom of a variant has been mined from the tiny collection.
 fn mined(args: &str) -> TestHome {
     let home = TestHome::new();
     let line = format!(

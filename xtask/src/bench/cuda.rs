@@ -106,7 +106,7 @@ fn all(
     table.note(format!(
         "Cross-encoders: every weight drawn at random; % of TFLOP/s: useful operations, of what a \
          product of large matrices reaches on the device in that precision in the same runs. \
-         Scores of the first {} pairs are compared with those of the CPU in f32; neighbours: pairs \
+         Scores of the first {} pairs are compared with those of the CPU in f32; neighbors: pairs \
          that follow each other.",
         setting.n_checked
     ));
@@ -289,12 +289,12 @@ impl PrecisionResult {
         let first = &self.scores[..reference.len().min(self.scores.len())];
         let apart = max_score_difference(first, reference)?;
         let order = |it: &[f64]| it[0].total_cmp(&it[1]);
-        let neighbours = first.windows(2).zip(reference.windows(2));
-        let n_changed = neighbours.filter(|(a, b)| order(a) != order(b)).count();
+        let neighbors = first.windows(2).zip(reference.windows(2));
+        let n_changed = neighbors.filter(|(a, b)| order(a) != order(b)).count();
         let share = 100.0 * n_changed as f64 / (reference.len() - 1) as f64;
         Ok(format!(
             ", at most {apart:.1e} from the CPU's scores (deviation {:.1e}), {share:.1} % of \
-             neighbours change places",
+             neighbors change places",
             deviation(reference)
         ))
     }
@@ -344,7 +344,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_that_change_places_are_counted_among_the_first_pairs() {
+    fn neighbors_that_change_places_are_counted_among_the_first_pairs() {
         let found = PrecisionResult {
             scores: vec![3.0, 1.0, 2.0, 9.0],
             ..PrecisionResult::default()
@@ -352,6 +352,6 @@ mod tests {
         // 3 > 1 is unchanged; 1 < 2 was 1.5 > 1.
         let said = found.differences(&[3.0, 1.5, 1.0]).unwrap();
         assert!(said.contains("at most 1.0e0"), "{said}");
-        assert!(said.contains("50.0 % of neighbours"), "{said}");
+        assert!(said.contains("50.0 % of neighbors"), "{said}");
     }
 }

@@ -97,7 +97,7 @@ fn vectors(
     ));
     table.note(format!(
         "Word vectors: 50 dimensions, window 10, words from 5 occurrences on, 5 passes over {:.1} \
-         million tokens, counting neighbours included; word2vec by skip-grams with its usual 5 \
+         million tokens, counting neighbors included; word2vec by skip-grams with its usual 5 \
          negative samples.",
         n_tokens / 5e6
     ));
@@ -175,7 +175,7 @@ fn index(
     let n_docs = number(&told, "n_docs")?;
     let rate = |seconds: f64| format!("{:.0} docs/s", n_docs / seconds);
     table.add(comparison_row(
-        "analyse + index, tantivy",
+        "analyze + index, tantivy",
         (here, there),
         rate,
         2.0,
@@ -290,7 +290,7 @@ fn mining(
         "≥ 10×",
     );
     line(
-        "the same once analysed, ir_axioms",
+        "the same once analyzed, ir_axioms",
         "from_counts",
         200.0,
         "≥ 200×",

@@ -76,7 +76,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
         is_met: nine.most_mib < 1024.0,
     });
     table.note(format!(
-        "Scale: {n_instances} instances of nine axioms, on all cores, once analysed (index {:.1} s \
+        "Scale: {n_instances} instances of nine axioms, on all cores, once analyzed (index {:.1} s \
          more); seeded text by Zipf's law, word vectors of the {N_VECTORS} most frequent words.",
         nine.stage("index")?
     ));
@@ -92,7 +92,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     let seconds = code.stage("mine")? + judged.seconds;
     table.add(BenchRow {
         name: format!(
-            "{:.1} million instances of LNC1 as coded: written, judged for two rankers, summarised",
+            "{:.1} million instances of LNC1 as coded: written, judged for two rankers, summarized",
             written as f64 / 1e6
         ),
         ours: format!("{seconds:.1} s"),

@@ -26,9 +26,9 @@ pub(super) fn AxiomVariantsHelp() -> impl IntoView {
                      both orders. Start with this one."
                 </dd>
                 <dt>"paper 2019"</dt>
-                <dd>"as published in Rennings, Moraes & Hauff (ECIR 2019)."</dd>
+                <dd>"as printed in Rennings, Moraes & Hauff (ECIR 2019)."</dd>
                 <dt>"paper 2020"</dt>
-                <dd>"as published in Câmara & Hauff (ECIR 2020)."</dd>
+                <dd>"as printed in Câmara & Hauff (ECIR 2020)."</dd>
                 <dt>"code"</dt>
                 <dd>
                     "as implemented by Câmara & Hauff, including defects, so that their results \

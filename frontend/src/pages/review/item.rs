@@ -173,7 +173,7 @@ const ANSWERS: [AnnotatorAnswer; 4] = [
     AnnotatorAnswer::First,
     AnnotatorAnswer::Equal,
     AnnotatorAnswer::Second,
-    AnnotatorAnswer::CannotTell,
+    AnnotatorAnswer::CannotSay,
 ];
 
 const LETTERS: [&str; 3] = ["A", "B", "C"];
@@ -219,7 +219,7 @@ impl AnswerLabels {
             AnnotatorAnswer::First => first,
             AnnotatorAnswer::Equal => equal,
             AnnotatorAnswer::Second => second,
-            AnnotatorAnswer::CannotTell => cannot_say,
+            AnnotatorAnswer::CannotSay => cannot_say,
         }
     }
 }
@@ -323,7 +323,7 @@ mod tests {
                 Some(AnnotatorAnswer::First),
                 Some(AnnotatorAnswer::Equal),
                 Some(AnnotatorAnswer::Second),
-                Some(AnnotatorAnswer::CannotTell),
+                Some(AnnotatorAnswer::CannotSay),
                 None,
                 None,
                 None

@@ -19,7 +19,7 @@ fn answer(letter: char) -> Option<AnnotatorAnswer> {
         '1' => Some(AnnotatorAnswer::First),
         '2' => Some(AnnotatorAnswer::Second),
         '=' => Some(AnnotatorAnswer::Equal),
-        '?' => Some(AnnotatorAnswer::CannotTell),
+        '?' => Some(AnnotatorAnswer::CannotSay),
         _ => None,
     }
 }

@@ -65,7 +65,7 @@ fn log() -> AnnotationLog {
         log_entry_at_second(2, 1, noted),
         log_entry_at_second(3, 2, decision_action(0, AnnotatorAnswer::First, &[])),
         log_entry_at_second(4, 1, decision_action(1, AnnotatorAnswer::First, &[])),
-        log_entry_at_second(5, 2, decision_action(1, AnnotatorAnswer::CannotTell, &[])),
+        log_entry_at_second(5, 2, decision_action(1, AnnotatorAnswer::CannotSay, &[])),
         log_entry_at_second(6, 3, decision_action(1, AnnotatorAnswer::Second, &[])),
         log_entry_at_second(7, 9, AnnotationEventAction::Excluded(standing)),
         log_entry_at_second(8, 9, AnnotationEventAction::Adjudicated(adjudicated)),
@@ -129,7 +129,7 @@ fn the_table_holds_the_whole_history() {
         000002,2000,2000,1,Ada,decided,active,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,second,no,claim-order,4000,off topic; old,"'=SUM(1,2)",000001
         000003,3000,3000,2,,decided,active,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,first,,claim-order,4000,,,
         000004,4000,4000,1,Ada,decided,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,first,,claim-order,4000,,,
-        000005,5000,5000,2,,decided,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,cannot-tell,,claim-order,4000,,,
+        000005,5000,5000,2,,decided,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,cannot-say,,claim-order,4000,,,
         000006,6000,6000,3,,decided,excluded,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,second,,claim-order,4000,,,
         000007,7000,7000,9,,excluded,active,,,,,,,,,,,,,,,guessed,3
         000008,8000,8000,9,,adjudicated,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,equal,,,,,,

@@ -1,6 +1,6 @@
-//! Conversion of data sets, in the layout in which they are distributed, into pairs of texts.
+//! Conversion of datasets, in the layout in which they are distributed, into pairs of texts.
 //!
-//! These are the data sets of dataset transfer (MacAvaney et al., ABNIRML, TACL 2022, section 3.3).
+//! These are the datasets of dataset transfer (MacAvaney et al., ABNIRML, TACL 2022, section 3.3).
 //! Pairs of two equal texts are kept: a study counts them and leaves them out. The references of
 //! one sentence are a group.
 
@@ -21,7 +21,7 @@ use crate::collection::lines::rows::{
 use crate::collection::{ByteProgressCallback, FileContentAndReportResult};
 use crate::error::{Error, FileReadReport};
 
-/// A data set that was converted to pairs of texts.
+/// A dataset that was converted to pairs of texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConvertedPairDataset {
     /// The pairs, in the order of the files.
@@ -33,7 +33,7 @@ pub struct ConvertedPairDataset {
     pub left_out: BTreeMap<RowExclusionReason, u64>,
 }
 
-/// A converted data set, or the reason why it cannot be read.
+/// A converted dataset, or the reason why it cannot be read.
 pub type ConvertedPairDatasetResult = Result<ConvertedPairDataset, Error>;
 
 /// The reason why a valid row gives no pair.
@@ -55,7 +55,7 @@ pub enum RowExclusionReason {
 }
 
 impl ConvertedPairDataset {
-    /// Adds another part of the same data set.
+    /// Adds another part of the same dataset.
     pub fn merge(&mut self, other: ConvertedPairDataset) {
         self.pairs.extend(other.pairs);
         self.reading.merge(other.reading);

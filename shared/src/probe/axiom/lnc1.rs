@@ -13,7 +13,7 @@ use crate::probe::{
     AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity, ScoreClaimKind,
 };
 
-pub(super) const ABOUT: ProbeDescription = ProbeDescription {
+pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "LNC1",
     short_title: "extra words",
     statement: "Of two documents with the same query-term counts, the longer one does not score \

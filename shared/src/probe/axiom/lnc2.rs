@@ -15,7 +15,7 @@ use crate::probe::{
     ScoreClaimKind,
 };
 
-pub(super) const ABOUT: ProbeDescription = ProbeDescription {
+pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "LNC2",
     short_title: "repeated document",
     statement: "A document repeated several times does not score lower than the original.",

@@ -18,7 +18,7 @@ use crate::probe::{
     ScoreClaimKind,
 };
 
-pub(super) const ABOUT: ProbeDescription = ProbeDescription {
+pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "M-TDC",
     short_title: "rarer terms",
     statement: "Of two equally long documents with equally many query-term occurrences, the one \
@@ -27,7 +27,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
               df(a) < df(b), counts swapped, c(a,d1) > c(a,d2), c(a,Q) ≥ c(b,Q) ⇒ S(d1) ≥ S(d2)",
     source: "Shi et al. 2005 after Fang, Tao & Zhai, SIGIR 2004; defined as in Rennings, Moraes \
          & Hauff, ECIR 2019",
-    known_issues: "As published by Câmara & Hauff, two preconditions contradict each other; \
+    known_issues: "As printed by Câmara & Hauff, two preconditions contradict each other; \
          their code uses 1/cf as idf, and an early version kept only pairs whose lengths differ \
          by more than δ. Terms with equal idf make both orders instances.",
     example: &[

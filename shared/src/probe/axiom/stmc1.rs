@@ -14,7 +14,7 @@ use crate::probe::{
     AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity, ScoreClaimKind,
 };
 
-pub(super) const ABOUT: ProbeDescription = ProbeDescription {
+pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "STMC1",
     short_title: "more similar words",
     statement: "Of two documents with equally many distinct query terms, the one whose other \

@@ -18,14 +18,14 @@ use crate::probe::{
 /// The minimum number of query-term occurrences in the first document: Σ(d1) > 0.
 const ONE_TERM: u32 = 1;
 
-pub(super) const ABOUT: ProbeDescription = ProbeDescription {
+pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "STMC2",
     short_title: "terms over similarity",
     statement: "Of two similar documents, the one with more query-term occurrences does not \
          score lower, however many other words the other one has.",
     formula: "|d2| − Σ(d2) > Σ(d1) > 0, Σ(d1) > Σ(d2), cos(d1−Q, d2−Q) ≥ .8 ⇒ S(d1) ≥ S(d2)",
     source: "Fang & Zhai, SIGIR 2006; defined as in Câmara & Hauff, ECIR 2020",
-    known_issues: "As published by Câmara & Hauff, it requires dissimilar documents, and nothing \
+    known_issues: "As printed by Câmara & Hauff, it requires dissimilar documents, and nothing \
          requires more query-term occurrences in the first one. With common word vectors, almost \
          all documents are similar: a bound of .8 rejects one pair in a hundred.",
     example: &[],

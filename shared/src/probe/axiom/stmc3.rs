@@ -16,7 +16,7 @@ use crate::probe::{
     ScoreClaimKind,
 };
 
-pub(super) const ABOUT: ProbeDescription = ProbeDescription {
+pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "STMC3",
     short_title: "similarity over counts",
     statement: "Of two equally long documents with equally many distinct query terms, the one \

@@ -14,7 +14,7 @@ use crate::probe::{
     BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity, ScoreClaimKind,
 };
 
-pub(super) const ABOUT: ProbeDescription = ProbeDescription {
+pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "TFC2",
     short_title: "smaller gains",
     statement: "Of three equally long documents with equal steps in query-term occurrences, the \

@@ -16,7 +16,7 @@ use crate::probe::{
 /// The minimum number of distinct query terms, since a distance needs two.
 const TWO_TERMS: u32 = 2;
 
-pub(super) const ABOUT: ProbeDescription = ProbeDescription {
+pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "TP",
     short_title: "closer terms",
     statement: "Of two documents with at least two query terms each, the one in which two of \

@@ -62,14 +62,14 @@ impl BrowserAnnotator<'_> {
         let (item, sides) = self.wait_for_item();
         let answer = match item {
             SPARE if self.index == 1 => return self.skip(),
-            SPARE => AnnotatorAnswer::CannotTell,
+            SPARE => AnnotatorAnswer::CannotSay,
             item => answers::both()[item.0 as usize][self.index],
         };
         let key = match sides.convert_answer_order(answer) {
             AnnotatorAnswer::First => "1",
             AnnotatorAnswer::Equal => "2",
             AnnotatorAnswer::Second => "3",
-            AnnotatorAnswer::CannotTell => "4",
+            AnnotatorAnswer::CannotSay => "4",
         };
         self.by_key(item, key);
     }

@@ -30,7 +30,7 @@ const KEYS: [(&str, AnnotatorAnswer); 4] = [
     ("1", AnnotatorAnswer::First),
     ("2", AnnotatorAnswer::Equal),
     ("3", AnnotatorAnswer::Second),
-    ("4", AnnotatorAnswer::CannotTell),
+    ("4", AnnotatorAnswer::CannotSay),
 ];
 
 /// The state that the parts of this tab share.

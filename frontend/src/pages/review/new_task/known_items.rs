@@ -95,7 +95,7 @@ pub(super) fn KnownAnswerItems(
             AnnotatorAnswer::First => "document 1, or the first step",
             AnnotatorAnswer::Second => "document 2, or the second step",
             AnnotatorAnswer::Equal => "equal",
-            AnnotatorAnswer::CannotTell => "cannot say",
+            AnnotatorAnswer::CannotSay => "cannot say",
         };
         view! { <option value=it.slug()>{name}</option> }
     });

@@ -27,7 +27,7 @@ pub enum StoryFileLayout {
     Cnndm,
 }
 
-/// The stories of a data set that are used.
+/// The stories of a dataset that are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewsStorySampleSize {
     /// The tenth that ABNIRML uses.

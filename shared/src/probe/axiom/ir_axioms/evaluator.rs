@@ -458,8 +458,8 @@ fn points(leads: impl Iterator<Item = f64>) -> f64 {
     leads.map(point).sum()
 }
 
-/// Returns the unordered pairs of the first `n` indexes that `wanted` accepts.
-fn pairs(n: usize, wanted: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
+/// Returns the unordered pairs of the first `n` indexes that `predicate` accepts.
+fn pairs(n: usize, predicate: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
     let all = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
-    all.filter(|&(a, b)| wanted(a, b)).collect()
+    all.filter(|&(a, b)| predicate(a, b)).collect()
 }
