@@ -119,7 +119,7 @@ fn with_fields<E: Endpoint>(body: &[u8], fields: Map<String, Value>) -> Result<E
 fn from_fields<E: Endpoint>(place: &'static str, fields: Map<String, Value>) -> Result<E, Error> {
     serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
         let (path, reason) = (error.path().clone(), error.inner().to_string());
-        match path.iter().last() {
+        match path.iter().next_back() {
             Some(Segment::Map { key }) => InputError::malformed_value(&**key, reason).into(),
             // A missing field is named by the reason.
             _ => Error::UnexpectedJson { place, reason },
