@@ -130,7 +130,7 @@ impl PendingDemoScores {
         let (folder, models) = (&self.folder, &self.models);
         let n_added = pipeline::compute_missing_or_outdated_scores(
             &mut self.study,
-            &folder.ensure_demo_study_folder()?,
+            &folder.create_demo_files_folder_if_missing()?,
             folder,
             models,
         )?;
@@ -169,7 +169,7 @@ impl PendingDemoScores {
                 collection: &collection,
                 index: &index,
                 pool: &definition.pool,
-                folder: &self.folder.ensure_demo_study_folder()?,
+                folder: &self.folder.create_demo_files_folder_if_missing()?,
                 ranker: &ranker,
                 base_model: None,
                 head: LateInteractionAnalysisMetadata {
@@ -197,7 +197,7 @@ impl PendingDemoScores {
 
 /// Writes the files of the transfer sets and returns the folder of the demo.
 fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
-    let demo = folder.ensure_demo_study_folder()?;
+    let demo = folder.create_demo_files_folder_if_missing()?;
     let transfer = demo.join("transfer");
     let way_out = "make room, or take another data folder by `--data`";
     fs::create_dir_all(&transfer).map_err(Error::io_error_converter(&transfer, way_out))?;

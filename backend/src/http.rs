@@ -38,7 +38,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::annotation::AnnotationTaskService;
 use crate::error::{Error, run_blocking};
-use crate::http::access::OperatorLink;
+use crate::http::access::OperatorSignInLink;
 use crate::http::connections::{ConnectionLimits, DEADLINES};
 use crate::http::endpoints::Endpoints;
 use crate::http::limits::ServerLimits;
@@ -88,7 +88,7 @@ pub(crate) struct AppState(Arc<AppParts>);
 pub(crate) struct AppParts {
     exposure: NetworkExposure,
     operator: Option<AccessTokenHash>,
-    operator_link: OperatorLink,
+    operator_link: OperatorSignInLink,
     store: Database,
     studies: StudyCache,
     models: Arc<ModelRegistry>,
@@ -221,16 +221,16 @@ async fn operator(
 
 /// Prints the address of the server and, as the last line, the operator link. Returns the link and
 /// this line.
-fn announce(exposure: &NetworkExposure, address: SocketAddr) -> (OperatorLink, String) {
+fn announce(exposure: &NetworkExposure, address: SocketAddr) -> (OperatorSignInLink, String) {
     println!("Axioscope is at http://{address}/");
     if exposure.no_auth_on_loopback {
         tracing::warn!(
             "every program and every proxy on this machine is the operator \
              (--no-auth-on-loopback)"
         );
-        return (OperatorLink::disabled(), String::new());
+        return (OperatorSignInLink::disabled(), String::new());
     }
-    let (link, token) = OperatorLink::new();
+    let (link, token) = OperatorSignInLink::new();
     let origin = exposure.origin(address);
     let line = format!(
         "To be its operator open this link, which works once: {origin}/operator#{}",

@@ -143,7 +143,7 @@ impl DataFolder {
     }
 
     /// Returns the folder for files of the demo study, and creates it if necessary.
-    pub(crate) fn ensure_demo_study_folder(&self) -> Result<PathBuf, Error> {
+    pub(crate) fn create_demo_files_folder_if_missing(&self) -> Result<PathBuf, Error> {
         let path = self.root.join("demo");
         let way_out = "the data folder must be one that can be written";
         fs::create_dir_all(&path).map_err(Error::io_error_converter(&path, way_out))?;

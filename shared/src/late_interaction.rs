@@ -73,7 +73,7 @@ pub struct QueryTokenBestMatches {
 /// The statistics of a word of the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryWordStatistics {
+pub struct LateInteractionWordStatistics {
     /// The word in lower case.
     pub word: String,
     /// The tokens of the word.
@@ -194,7 +194,7 @@ pub struct LateInteractionRankerAnalysis {
     #[serde(alias = "head")]
     pub header: LateInteractionAnalysisMetadata,
     /// The statistics of each word.
-    pub words: Vec<QueryWordStatistics>,
+    pub words: Vec<LateInteractionWordStatistics>,
     /// The statistics of each token.
     #[serde(alias = "pieces")]
     pub tokens: Vec<LateInteractionTokenStatistics>,

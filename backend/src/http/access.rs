@@ -29,7 +29,7 @@ use crate::http::limits::ClientKey;
 use crate::store::secret_token::{self, SecretToken};
 
 pub(super) use cookie::{clear_cookie, set_cookie};
-pub(super) use operator_link::OperatorLink;
+pub(super) use operator_link::OperatorSignInLink;
 pub(super) use origin_check::{check_origin, names_loopback};
 pub(crate) use proxy::parse_network;
 pub(crate) use public_url::PublicUrl;
@@ -107,7 +107,7 @@ impl NetworkExposure {
 
         let is_untrusted_proxy = proxy::has_address(headers) && !self.is_proxy(peer);
         // Only nearby peers: distant clients could send these headers too and use up the warning.
-        if is_untrusted_proxy && proxy::is_nearby(peer) {
+        if is_untrusted_proxy && proxy::is_local_or_private_address(peer) {
             TOLD.call_once(|| {
                 tracing::warn!(
                     "{peer} says that it passes on requests of others, and is not trusted, so that \

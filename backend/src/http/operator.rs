@@ -23,7 +23,7 @@ pub(super) async fn load_model(
 ) -> JsonResult<ModelStatus> {
     let models = app.models.clone();
     let held = run_blocking("loading a model", move || {
-        models.load_and_report_status(&asked.model)
+        models.load_and_return_status(&asked.model)
     })
     .await?;
     Ok(Json(held))

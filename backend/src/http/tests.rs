@@ -98,7 +98,7 @@ impl Site {
             ("w.js", "w"),
         ];
         let files = files.map(|(path, text)| (path.to_owned(), Bytes::from(text)));
-        let (operator_link, link) = OperatorLink::new();
+        let (operator_link, link) = OperatorSignInLink::new();
         let app = AppState(Arc::new(AppParts {
             exposure,
             operator: store.operator_token_hash().await.unwrap(),

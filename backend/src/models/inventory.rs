@@ -39,7 +39,7 @@ impl ModelRegistry {
 
     /// Loads a ranker, even shortly after a failure, since the operator may have fixed the cause.
     /// Passage suffixes are ignored, as in the inventory.
-    pub(crate) fn load_and_report_status(&self, wanted: &str) -> Result<ModelStatus, Error> {
+    pub(crate) fn load_and_return_status(&self, wanted: &str) -> Result<ModelStatus, Error> {
         let place = self.place(wanted)?;
         let wanted = ParsedModelSpec::parse(wanted).model_use;
         let spec = || {
@@ -118,7 +118,7 @@ mod tests {
     fn a_model_is_told_as_its_files_are() {
         let models = tiny();
         assert_eq!(states(&models), ["tiny:bi unloaded", "tiny:late unloaded"]);
-        let held = models.load_and_report_status("tiny").unwrap();
+        let held = models.load_and_return_status("tiny").unwrap();
         assert_eq!(states(&models), ["tiny:bi loaded", "tiny:late unloaded"]);
         assert_eq!(models.list_model_statuses()[0], held);
         let name = "tiny".to_owned();
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(states(&models), ["tiny:bi loaded", "tiny:late loaded"]);
         assert_eq!(
             models
-                .load_and_report_status("tiny:late+maxp")
+                .load_and_return_status("tiny:late+maxp")
                 .unwrap()
                 .spec,
             "tiny:late"
@@ -154,7 +154,7 @@ mod tests {
         let models =
             ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
                 .unwrap();
-        let failed = models.load_and_report_status("half:bi").unwrap();
+        let failed = models.load_and_return_status("half:bi").unwrap();
         assert_eq!(models.list_model_statuses()[0], failed);
         let broken = states(&models);
         assert!(
@@ -166,7 +166,7 @@ mod tests {
         fs::copy(Path::new(TINY).join(weights), folder.join(weights)).unwrap();
         // Requests to score do not try again so soon.
         assert!(models.get_or_load_ranker("half:bi").is_err());
-        models.load_and_report_status("half:bi").unwrap();
+        models.load_and_return_status("half:bi").unwrap();
         assert_eq!(states(&models), ["half:bi loaded", "half:late unloaded"]);
     }
 

@@ -322,7 +322,7 @@ fn a_use_that_a_model_does_not_have_is_refused_and_not_noted() {
             error.to_string(),
             format!("there is no model named `{used}` among `tiny:bi`, `tiny:late`")
         );
-        assert!(models.load_and_report_status(wanted).is_err());
+        assert!(models.load_and_return_status(wanted).is_err());
     }
     assert!(models.failed.lock().unwrap().is_empty() && models.loaded_rankers().is_empty());
     let cross =

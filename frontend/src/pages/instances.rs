@@ -327,7 +327,7 @@ fn InstanceListRow(
     current: RwSignal<u64>,
     mode: Memo<AxiomVariant>,
 ) -> impl IntoView {
-    let found = Memo::new(move |_| rows.row(at));
+    let found = Memo::new(move |_| rows.row_or_fetch_state(at));
     let tabindex = move || if current.get() == at { "0" } else { "-1" };
     move || match found.get() {
         InstanceRow::Loading => {

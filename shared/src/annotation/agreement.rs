@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::task::{AnnotationItem, AnnotationItemRole};
 use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId};
 use crate::probe::Probe;
-use crate::stats::agreement::{self, AgreementCoefficient, ItemRatings, MeasurementLevel};
+use crate::stats::agreement::{self, AgreementCoefficient, ItemRatings, RatingScaleLevel};
 
 /// The agreement between the annotators of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -125,8 +125,8 @@ fn coefficients(rated: &[ItemRatings]) -> AgreementCoefficients {
     AgreementCoefficients {
         observed: agreement::mean_pairwise_agreement(rated),
         fleiss_kappa: agreement::fleiss_kappa(rated),
-        krippendorff_alpha: agreement::krippendorff_alpha(rated, MeasurementLevel::Nominal),
-        krippendorff_alpha_ordinal: agreement::krippendorff_alpha(rated, MeasurementLevel::Ordinal),
+        krippendorff_alpha: agreement::krippendorff_alpha(rated, RatingScaleLevel::Nominal),
+        krippendorff_alpha_ordinal: agreement::krippendorff_alpha(rated, RatingScaleLevel::Ordinal),
     }
 }
 
@@ -206,7 +206,7 @@ impl Votes {
             mean_agreement: agreement::rater_agreement_with_others(&with),
             alpha_without_annotator: agreement::krippendorff_alpha(
                 &without,
-                MeasurementLevel::Nominal,
+                RatingScaleLevel::Nominal,
             ),
         }
     }

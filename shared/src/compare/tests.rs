@@ -337,10 +337,16 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
         study.compare_rankers(&all).unwrap().query_counts.n_included,
         2
     );
+    let no_rows = ComparedQueryListOptions {
+        limit: 0,
+        ..ComparedQueryListOptions::default()
+    };
+    let listed = study.list_compared_queries_page(&all, &no_rows).unwrap();
+    assert_eq!((listed.n_queries, listed.rows.len()), (2, 0));
     let listed = study
         .list_compared_queries_page(&all, &ComparedQueryListOptions::default())
         .unwrap();
-    assert_eq!((listed.n_queries, listed.rows.len()), (2, 0));
+    assert_eq!((listed.n_queries, listed.rows.len()), (2, 2));
     assert_eq!(
         study
             .compare_rankers_on_query(&all, "q1")

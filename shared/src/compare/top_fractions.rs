@@ -23,7 +23,7 @@ pub fn query_tokens_without_stop_words(analyzer: &Analyzer, query: &str) -> BTre
 }
 
 /// Returns `N(d, q) / |d|` and `N'(d, q) / U(d)` of one document; `None` if no token is left.
-pub fn query_and_nonquery_token_fractions(
+pub fn query_token_and_novel_term_fractions(
     analyzer: &Analyzer,
     query: &BTreeSet<String>,
     text: &str,
@@ -51,7 +51,7 @@ pub fn mean_query_and_novel_fractions<'a>(
         return None;
     }
     let shares: Vec<[f64; 2]> = texts
-        .filter_map(|it| query_and_nonquery_token_fractions(analyzer, query, it))
+        .filter_map(|it| query_token_and_novel_term_fractions(analyzer, query, it))
         .collect();
     let n = shares.len() as f64;
     let mean = |of: usize| shares.iter().map(|it| it[of]).sum::<f64>() / n;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::query_matches::{QueryPoolMatchStatistics, TokenMatchSums};
 use super::{
     LateInteractionAnalysisMetadata, LateInteractionRankerAnalysis, LateInteractionTokenStatistics,
-    MAX_SOFT_MATCHES, QueryTokenBestMatches, QueryWordStatistics, SoftMatchTargetToken,
+    LateInteractionWordStatistics, MAX_SOFT_MATCHES, QueryTokenBestMatches, SoftMatchTargetToken,
 };
 use crate::stats::correlation::{CorrelationWithSampleSize, pearson_correlation};
 
@@ -82,7 +82,7 @@ pub fn aggregate_into_late_interaction_analysis(
         (of.n > 0).then(|| of.sum / of.n as f64)
     };
     let idf = |df: u64| (df > 0).then(|| libm::log(known.n_docs as f64 / df as f64));
-    let words: Vec<QueryWordStatistics> = words
+    let words: Vec<LateInteractionWordStatistics> = words
         .into_iter()
         .map(|(word, of)| {
             let df = (known.df)(word);
@@ -91,7 +91,7 @@ pub fn aggregate_into_late_interaction_analysis(
                 let n = of.importance.len();
                 (n > 0).then(|| of.importance.iter().map(of_one).sum::<f64>() / n as f64)
             };
-            QueryWordStatistics {
+            LateInteractionWordStatistics {
                 word: word.to_owned(),
                 tokens: of.pieces.iter().map(|&it| (known.token)(it)).collect(),
                 idf: idf(df),

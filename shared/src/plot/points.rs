@@ -7,7 +7,7 @@ use super::{
     line, text,
 };
 use crate::late_interaction::{
-    LateInteractionRankerAnalysis, LateInteractionTokenStatistics, QueryWordStatistics,
+    LateInteractionRankerAnalysis, LateInteractionTokenStatistics, LateInteractionWordStatistics,
 };
 use crate::report::{ReportTable, TableColumnKind, TableValue, format};
 use crate::stats::correlation::CorrelationWithSampleSize;
@@ -39,7 +39,7 @@ pub struct LabeledScatterPlot {
 impl LabeledScatterPlot {
     /// Returns idf and importance of words.
     pub fn importance_by_idf(found: &LateInteractionRankerAnalysis) -> LabeledScatterPlot {
-        let value = |it: &QueryWordStatistics| it.importance;
+        let value = |it: &LateInteractionWordStatistics| it.importance;
         LabeledScatterPlot::of_words(found, "importance (low = important)", value)
             .with(found.idf_importance_correlation)
     }
@@ -69,7 +69,7 @@ impl LabeledScatterPlot {
     fn of_words(
         found: &LateInteractionRankerAnalysis,
         up: &str,
-        value: fn(&QueryWordStatistics) -> Option<f64>,
+        value: fn(&LateInteractionWordStatistics) -> Option<f64>,
     ) -> LabeledScatterPlot {
         let each = found.words.iter();
         let points = each.filter_map(|it| Some((it.word.clone(), [it.idf?, value(it)?])));

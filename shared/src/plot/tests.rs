@@ -157,8 +157,8 @@ fn the_heat_map_says_what_it_shows() {
         178,32 more
         178,47 terms
         248,16 LNC2
-        248,32 repetition
-        248,47 is safe
+        248,32 repeated
+        248,47 document
         338,16 nDCG
         338,32 at 10
         0,80 Lexical

@@ -2,7 +2,7 @@
 
 use super::{ReportTable, TableValue, format};
 use crate::late_interaction::{
-    LateInteractionRankerAnalysis, LateInteractionTokenStatistics, QueryWordStatistics,
+    LateInteractionRankerAnalysis, LateInteractionTokenStatistics, LateInteractionWordStatistics,
 };
 use crate::stats::correlation::CorrelationWithSampleSize;
 
@@ -123,7 +123,7 @@ fn words(found: &LateInteractionRankerAnalysis) -> ReportTable {
              | ΔES | exact match | other query term",
         )
         .add_text_columns("others");
-    let row = |it: &QueryWordStatistics| {
+    let row = |it: &LateInteractionWordStatistics| {
         let soft = it.soft_matches.iter();
         let soft = soft.map(|it| {
             format!(

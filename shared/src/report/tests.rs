@@ -291,6 +291,6 @@ fn what_a_service_saw_in_part_is_not_known() {
         (word("lexical"), TableValue::Count(0))
     );
     assert_eq!(seen(RankerKind::Remote), (word("remote"), missing.clone()));
-    let brought = word("uploaded scores");
+    let brought = word("score file");
     assert_eq!(seen(RankerKind::ScoreFile), (brought, missing));
 }

@@ -11,7 +11,7 @@
 //! - Krippendorff's α (Computing Krippendorff's Alpha-Reliability, 2011): from coincidences `o(c,
 //!   k)`, to which each ordered pair of ratings of an item adds `1 / (m − 1)`, with `n(c) = Σ_k
 //!   o(c, k)` and `n = Σ_c n(c)`, `α = 1 − (n − 1) Σ_{c<k} o(c, k) δ²(c, k) / Σ_{c<k} n(c) n(k)
-//!   δ²(c, k)`, with δ by [`MeasurementLevel`].
+//!   δ²(c, k)`, with δ by [`RatingScaleLevel`].
 //!
 //! Items with fewer than two ratings are left out of all coefficients. κ and α are undefined, and
 //! `None`, if all ratings have the same category, since such agreement may or may not be chance.
@@ -44,7 +44,7 @@ pub struct ItemRatings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum MeasurementLevel {
+pub enum RatingScaleLevel {
     /// `δ² = 1` for any two categories.
     Nominal,
     /// `δ² = (Σ_{g=c..k} n(g) − (n(c) + n(k)) / 2)²`: the number of ratings in between.
@@ -134,7 +134,7 @@ pub fn fleiss_kappa(rated: &[ItemRatings]) -> Option<AgreementCoefficient> {
 /// category.
 pub fn krippendorff_alpha(
     rated: &[ItemRatings],
-    metric: MeasurementLevel,
+    metric: RatingScaleLevel,
 ) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
     let n = categories.len();
@@ -152,17 +152,17 @@ pub fn krippendorff_alpha(
     sums.agreement(-1.0, |table| alpha(table, &categories, metric))
 }
 
-fn alpha(table: &[f64], categories: &[u8], metric: MeasurementLevel) -> Option<f64> {
+fn alpha(table: &[f64], categories: &[u8], metric: RatingScaleLevel) -> Option<f64> {
     let n = categories.len();
     let rows = table.chunks_exact(n);
     let totals: Vec<f64> = rows.map(|it| it.iter().sum()).collect();
     let apart = |low: usize, high: usize| {
         let distance = match metric {
-            MeasurementLevel::Nominal => 1.0,
-            MeasurementLevel::Ordinal => {
+            RatingScaleLevel::Nominal => 1.0,
+            RatingScaleLevel::Ordinal => {
                 totals[low..=high].iter().sum::<f64>() - (totals[low] + totals[high]) / 2.0
             }
-            MeasurementLevel::Interval => f64::from(categories[high]) - f64::from(categories[low]),
+            RatingScaleLevel::Interval => f64::from(categories[high]) - f64::from(categories[low]),
         };
         distance * distance
     };

@@ -6,19 +6,19 @@ use crate::store::operator::AccessTokenHash;
 use crate::store::secret_token::SecretToken;
 
 /// The token of the operator link. It signs in one browser, once, while the server runs.
-pub(crate) struct OperatorLink(Mutex<Option<AccessTokenHash>>);
+pub(crate) struct OperatorSignInLink(Mutex<Option<AccessTokenHash>>);
 
-impl OperatorLink {
+impl OperatorSignInLink {
     /// Creates a link. The token is returned to be printed; only its hash is kept.
-    pub(crate) fn new() -> (OperatorLink, SecretToken) {
+    pub(crate) fn new() -> (OperatorSignInLink, SecretToken) {
         let token = SecretToken::generate();
         let hash = AccessTokenHash::from_token(token.reveal());
-        (OperatorLink(Mutex::new(Some(hash))), token)
+        (OperatorSignInLink(Mutex::new(Some(hash))), token)
     }
 
     /// Returns a link that signs in nobody.
-    pub(crate) fn disabled() -> OperatorLink {
-        OperatorLink(Mutex::default())
+    pub(crate) fn disabled() -> OperatorSignInLink {
+        OperatorSignInLink(Mutex::default())
     }
 
     /// Returns whether the link can still be used.
@@ -40,13 +40,13 @@ mod tests {
 
     #[test]
     fn a_link_lets_in_one_and_a_wrong_token_spoils_nothing() {
-        let (link, token) = OperatorLink::new();
+        let (link, token) = OperatorSignInLink::new();
         assert!(!link.redeem(""));
         assert!(!link.redeem("wrong"));
         assert!(link.is_open());
         assert!(link.redeem(token.reveal()));
         assert!(!link.is_open());
         assert!(!link.redeem(token.reveal()));
-        assert!(!OperatorLink::disabled().redeem(""));
+        assert!(!OperatorSignInLink::disabled().redeem(""));
     }
 }

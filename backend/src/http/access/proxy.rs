@@ -37,7 +37,7 @@ pub(super) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
 
 /// Returns whether an address belongs to this machine or a private network, which may be a proxy
 /// that is missing in `--trusted-proxy`.
-pub(super) fn is_nearby(address: IpAddr) -> bool {
+pub(super) fn is_local_or_private_address(address: IpAddr) -> bool {
     address.is_loopback()
         || match address {
             IpAddr::V4(it) => it.is_private() || it.is_link_local(),
@@ -252,7 +252,11 @@ mod tests {
             ("172.32.0.1", false),
             ("2001:db8::1", false),
         ] {
-            assert_eq!(is_nearby(address.parse().unwrap()), expected, "{address}");
+            assert_eq!(
+                is_local_or_private_address(address.parse().unwrap()),
+                expected,
+                "{address}"
+            );
         }
     }
 

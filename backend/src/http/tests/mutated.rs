@@ -10,9 +10,6 @@ use super::*;
 pub(crate) const REQUESTS: &[&str] = &[
     "GET /api/studies/open?variant=fixed&tie_threshold=0.5",
     "GET /api/studies/open/export",
-    "PUT /api/session/password\n{\"new_password\": \"another long passphrase\"}",
-    "PATCH /api/annotation/tasks/1\n{\"status\": \"open\"}",
-    "DELETE /api/session",
     "POST /rerank\n{\"query\": \"river\", \"texts\": [\"bank\", \"mud\"], \"raw_scores\": true}",
     "POST /v1/rerank\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",
     "POST /api/score\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",

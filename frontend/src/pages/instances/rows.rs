@@ -100,7 +100,7 @@ impl InstanceRows {
     }
 
     /// Returns a row, or the state of fetching it.
-    pub(super) fn row(self, at: u64) -> InstanceRow {
+    pub(super) fn row_or_fetch_state(self, at: u64) -> InstanceRow {
         let pages = self.pages.read();
         match pages.get(&(at / PAGE)) {
             Some(RowPage::Loaded(lines)) => {

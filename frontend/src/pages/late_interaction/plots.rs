@@ -1,7 +1,7 @@
 //! Scatter plots of terms and tokens: idf against importance, exact matches, and spectra.
 
 use leptos::prelude::*;
-use shared::late_interaction::{LateInteractionRankerAnalysis, QueryWordStatistics};
+use shared::late_interaction::{LateInteractionRankerAnalysis, LateInteractionWordStatistics};
 use shared::plot::{self, LabeledScatterPlot};
 use shared::report::ReportTable;
 
@@ -16,7 +16,7 @@ pub(super) fn LateInteractionPlots(
     /// The statistics of each token.
     pieces: ReportTable,
     /// The selected term; in the plots of tokens, its tokens are marked.
-    chosen: Memo<Option<QueryWordStatistics>>,
+    chosen: Memo<Option<LateInteractionWordStatistics>>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let of_word = Signal::derive(move || chosen.get().map(|it| vec![it.word]).unwrap_or_default());
@@ -24,7 +24,7 @@ pub(super) fn LateInteractionPlots(
     let pick = Callback::new(move |word: String| scene.update(|it| it.term = Some(word)));
     let pick_piece = Callback::new(move |piece: String| {
         let owner = found.with_value(|it| {
-            let has = |it: &&QueryWordStatistics| it.tokens.contains(&piece);
+            let has = |it: &&LateInteractionWordStatistics| it.tokens.contains(&piece);
             it.words.iter().find(has).map(|it| it.word.clone())
         });
         scene.update(|it| it.term = owner);

@@ -1,7 +1,7 @@
 //! The statistics of the selected query term, and the queries that contain it.
 
 use leptos::prelude::*;
-use shared::late_interaction::{LateInteractionRankerAnalysis, QueryWordStatistics};
+use shared::late_interaction::{LateInteractionRankerAnalysis, LateInteractionWordStatistics};
 use shared::report::format;
 
 use super::address::LateInteractionPageState;
@@ -17,7 +17,7 @@ const INITIAL_ROWS: usize = 25;
 /// and the queries that contain it.
 #[component]
 pub(super) fn SelectedQueryTermDetails(
-    word: QueryWordStatistics,
+    word: LateInteractionWordStatistics,
     found: StoredValue<LateInteractionRankerAnalysis>,
     /// Links to the instances.
     lists: Memo<LinksToInstanceLists>,

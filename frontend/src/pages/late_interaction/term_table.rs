@@ -1,7 +1,7 @@
 //! The table of all query terms with their statistics; a row selects its term.
 
 use leptos::prelude::*;
-use shared::late_interaction::{LateInteractionRankerAnalysis, QueryWordStatistics};
+use shared::late_interaction::{LateInteractionRankerAnalysis, LateInteractionWordStatistics};
 use shared::report::{self, ReportTable, format};
 
 use super::address::LateInteractionPageState;
@@ -19,7 +19,7 @@ pub(super) fn TermImportanceTable(
     found: StoredValue<LateInteractionRankerAnalysis>,
     /// All statistics of each term, for export.
     table: ReportTable,
-    chosen: Memo<Option<QueryWordStatistics>>,
+    chosen: Memo<Option<LateInteractionWordStatistics>>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let csv = Callback::new(move |()| {
@@ -38,7 +38,7 @@ pub(super) fn TermImportanceTable(
             found.cloned().collect::<Vec<_>>()
         });
         // The most important terms come first; those without a value come last.
-        let key = |it: &QueryWordStatistics| it.importance.unwrap_or(f64::INFINITY);
+        let key = |it: &LateInteractionWordStatistics| it.importance.unwrap_or(f64::INFINITY);
         rows.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.word.cmp(&b.word)));
         rows
     };
@@ -97,8 +97,8 @@ pub(super) fn TermImportanceTable(
 
 #[component]
 fn Row(
-    row: QueryWordStatistics,
-    chosen: Memo<Option<QueryWordStatistics>>,
+    row: LateInteractionWordStatistics,
+    chosen: Memo<Option<LateInteractionWordStatistics>>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let name = row.word.clone();

@@ -27,7 +27,7 @@ use draft::{NewTaskDraft, NewTaskField};
 use form::NewTaskForm;
 use known_items::KnownAnswerItems;
 use preview::TaskPreview;
-use probes::ProbeChoice;
+use probes::ProbesAndInstanceFiltersFields;
 
 /// Renders the New task page, on which a curator defines an annotation task.
 #[component]
@@ -123,7 +123,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
                     text=|it| &mut it.title
                 />
             </fieldset>
-            <ProbeChoice form/>
+            <ProbesAndInstanceFiltersFields form/>
             <SamplingDesignFields form/>
             <fieldset class="form">
                 <legend>"Annotation"</legend>

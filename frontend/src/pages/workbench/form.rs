@@ -397,7 +397,7 @@ fn PoolFields(
     let ranked = Memo::new(move |_| {
         bench
             .settings
-            .with(LocalStudyFormValues::takes_pool_from_ranking)
+            .with(LocalStudyFormValues::is_pool_top_of_ranking)
     });
     let field = LocalStudyField::Pool;
     view! {

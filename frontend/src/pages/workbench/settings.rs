@@ -165,7 +165,7 @@ impl LocalStudyFormValues {
     }
 
     /// Returns whether the pool is the top of a ranking.
-    pub(crate) fn takes_pool_from_ranking(&self) -> bool {
+    pub(crate) fn is_pool_top_of_ranking(&self) -> bool {
         self.pool.starts_with("rank:") || self.pool.starts_with("run:")
     }
 }

@@ -44,7 +44,7 @@ fn check(found: Option<AgreementCoefficient>, value: f64, interval: [f64; 2]) {
 #[test]
 fn krippendorffs_two_observers_of_binary_data() {
     let rated = rated(&["0100000010", "1110010000"]);
-    let found = krippendorff_alpha(&rated, MeasurementLevel::Nominal);
+    let found = krippendorff_alpha(&rated, RatingScaleLevel::Nominal);
     check(found, 0.0952, [-0.4615, 0.6275]);
     // Draws of items that both raters rated 0.
     assert_eq!(found.unwrap().n_undefined, 6);
@@ -56,7 +56,7 @@ fn krippendorffs_two_observers_of_binary_data() {
 fn krippendorffs_two_observers_of_nominal_data() {
     let found = krippendorff_alpha(
         &rated(&["aabbdcccedda", "babbbccceddd"]),
-        MeasurementLevel::Nominal,
+        RatingScaleLevel::Nominal,
     );
     let value = found.unwrap().estimate.value;
     assert!((value - 0.6920).abs() < 0.000_05, "{value}");
@@ -77,9 +77,9 @@ fn four_observers() -> Vec<ItemRatings> {
 fn krippendorffs_four_observers_with_missing_data() {
     let rated = four_observers();
     for (metric, value, interval) in [
-        (MeasurementLevel::Nominal, 0.7434, [0.4143, 1.0]),
-        (MeasurementLevel::Ordinal, 0.8154, [0.4509, 1.0]),
-        (MeasurementLevel::Interval, 0.8491, [0.4184, 1.0]),
+        (RatingScaleLevel::Nominal, 0.7434, [0.4143, 1.0]),
+        (RatingScaleLevel::Ordinal, 0.8154, [0.4509, 1.0]),
+        (RatingScaleLevel::Interval, 0.8491, [0.4184, 1.0]),
     ] {
         check(krippendorff_alpha(&rated, metric), value, interval);
     }
@@ -139,7 +139,7 @@ fn things_of_a_group_are_drawn_together() {
     let mut rated = four_observers();
     rated.iter_mut().for_each(|it| it.group /= 3);
     check(
-        krippendorff_alpha(&rated, MeasurementLevel::Nominal),
+        krippendorff_alpha(&rated, RatingScaleLevel::Nominal),
         0.7434,
         [0.5872, 0.8958],
     );
@@ -187,20 +187,20 @@ fn one_category_or_no_pair_leaves_nothing_to_say() {
     let same = rated(&["0000", "0000"]);
     assert_eq!(cohen_kappa(&same, [0, 1]), None);
     assert_eq!(fleiss_kappa(&same), None);
-    assert_eq!(krippendorff_alpha(&same, MeasurementLevel::Ordinal), None);
+    assert_eq!(krippendorff_alpha(&same, RatingScaleLevel::Ordinal), None);
     check(mean_pairwise_agreement(&same), 1.0, [1.0, 1.0]);
     let apart = rated(&["01..", "..10"]);
     assert_eq!(mean_pairwise_agreement(&apart), None);
     assert_eq!(cohen_kappa(&apart, [0, 1]), None);
     assert_eq!(fleiss_kappa(&[]), None);
-    assert_eq!(krippendorff_alpha(&apart, MeasurementLevel::Nominal), None);
+    assert_eq!(krippendorff_alpha(&apart, RatingScaleLevel::Nominal), None);
 }
 
 /// A third of the draws lack the only item that differs, and are undefined.
 #[test]
 fn too_many_undefined_draws_bound_nothing() {
     let found =
-        krippendorff_alpha(&rated(&["000000", "001000"]), MeasurementLevel::Nominal).unwrap();
+        krippendorff_alpha(&rated(&["000000", "001000"]), RatingScaleLevel::Nominal).unwrap();
     assert_eq!(found.n_undefined, 3305);
     assert_eq!(found.estimate.interval, [-1.0, 1.0]);
     let mut one = rated(&["01", "00"]);

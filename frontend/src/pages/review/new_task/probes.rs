@@ -15,7 +15,7 @@ use crate::widgets::heatmap::probe_family_name;
 
 /// Renders the choice of probes, by family.
 #[component]
-pub(super) fn ProbeChoice(form: NewTaskForm) -> impl IntoView {
+pub(super) fn ProbesAndInstanceFiltersFields(form: NewTaskForm) -> impl IntoView {
     view! {
         <fieldset>
             <legend>"Probes"</legend>

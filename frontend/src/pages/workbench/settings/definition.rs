@@ -91,7 +91,7 @@ impl LocalStudyFormValues {
                 "the study needs at least one ranker",
             );
         }
-        let pool = match self.takes_pool_from_ranking() {
+        let pool = match self.is_pool_top_of_ranking() {
             true => format!("{}:{}", self.pool, self.pool_depth.trim()),
             false => self.pool.clone(),
         };
