@@ -17,6 +17,8 @@ use shared::api::{
     Endpoint, ErrorResponse, GetServerInfoRequest, RequestMethod, ServerInfoResponse,
 };
 
+pub(crate) use shared::api::worker::NO_SERVER;
+
 /// Why a request has no reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub(crate) enum RequestError {
@@ -101,9 +103,6 @@ pub(crate) async fn fetch_server_info() -> Result<Option<ServerInfoResponse>, Re
         Err(error) => Err(error),
     }
 }
-
-/// The error type of requests that only a server can answer.
-pub(crate) const NO_SERVER: &str = "no-server";
 
 /// The error type of requests that need a session, or that of another person.
 pub(crate) const NO_SESSION: &str = "session";

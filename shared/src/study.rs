@@ -505,7 +505,8 @@ impl Study {
     /// Returns the row of a ranker, given its slug or the row as text. The error of an unknown
     /// ranker lists the slugs.
     pub fn parse_ranker_row_index(&self, name: &str) -> Result<usize, Error> {
-        parse_ranker_slug_or_position(&self.ranker_slugs(), name)
+        let slugs = self.ranker_slugs();
+        parse_ranker_slug_or_position(slugs.iter().map(String::as_str), name)
     }
 
     /// Returns the row of a ranker, given what a person types: its spec, which may be short, such

@@ -118,7 +118,7 @@ async fn begin(address: &str, study: &str, n_people: usize) -> Fallible<Begun> {
         "design": {"kind": "uniform"}, "overlap": OVERLAP, "seed": 42, "gold_every": 0,
     }))?;
     let made = operator.ask(&CreateTaskRequest { task }).await?;
-    let task = made.card.task;
+    let task = made.summary.task;
     let open = UpdateTaskRequest {
         task,
         status: Some(AnnotationTaskStatus::Open),

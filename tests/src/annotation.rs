@@ -51,7 +51,7 @@ pub(crate) fn open_task(
     task: AnnotationTaskDefinition,
 ) -> TaskDefinitionResponse {
     let made = server.call(&CreateTaskRequest { task });
-    server.call(&opened(made.card.task))
+    server.call(&opened(made.summary.task))
 }
 
 /// Returns the request that opens a task.

@@ -125,8 +125,12 @@ impl ManageStudiesArgs {
             }
             StudyCommand::Check(it) => it.run(&folder, data),
             StudyCommand::Diff(it) => it.run(&folder),
-            StudyCommand::Publish { name } => show(&name, &folder, StudyVisibility::Published),
-            StudyCommand::Withdraw { name } => show(&name, &folder, StudyVisibility::Withdrawn),
+            StudyCommand::Publish { name } => {
+                set_visibility(&name, &folder, StudyVisibility::Published)
+            }
+            StudyCommand::Withdraw { name } => {
+                set_visibility(&name, &folder, StudyVisibility::Withdrawn)
+            }
             StudyCommand::Export {
                 name,
                 out,
@@ -234,7 +238,7 @@ fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<CommandOutcome,
     Ok(CommandOutcome::DifferenceFound)
 }
 
-fn show(
+fn set_visibility(
     name: &str,
     folder: &DataFolder,
     visibility: StudyVisibility,

@@ -192,12 +192,15 @@ fn document() -> OpenApi {
         });
         let operation = match body {
             None => operation,
-            Some(body) => operation.request_body(Some(
-                RequestBodyBuilder::new()
-                    .content("application/json", content(request, Some(body)))
-                    .required(Some(Required::True))
-                    .build(),
-            )),
+            Some(body) => {
+                let required = remove_path_fields(&request, &parameters, &mut named);
+                operation.request_body(Some(
+                    RequestBodyBuilder::new()
+                        .content("application/json", content(request, Some(body)))
+                        .required(Some(required))
+                        .build(),
+                ))
+            }
         };
         let way = |name| SecurityRequirement::new::<_, [&str; 0], &str>(name, []);
         let operation = match it.access {
@@ -247,6 +250,30 @@ fn document() -> OpenApi {
         .paths(paths)
         .components(Some(components.build()))
         .build()
+}
+
+/// Removes the fields that are in the path from the schema of a request with a body. Returns
+/// whether the body is required: the server takes an empty one if the path has what is required.
+fn remove_path_fields(
+    request: &RefOr<Schema>,
+    parameters: &ParameterTable,
+    named: &mut BTreeMap<String, RefOr<Schema>>,
+) -> Required {
+    let is_in_path = |field: &str| parameters.iter().any(|(name, _)| name == field);
+    let RefOr::Ref(reference) = request else {
+        return Required::True;
+    };
+    let name = reference.ref_location.rsplit('/').next();
+    let schema = named.get_mut(name.unwrap_or_default());
+    let Some(RefOr::T(Schema::Object(body))) = schema else {
+        return Required::True;
+    };
+    body.required.retain(|it| !is_in_path(it));
+    body.properties.retain(|it, _| !is_in_path(it));
+    match body.required.is_empty() && parameters.iter().next().is_some() {
+        true => Required::False,
+        false => Required::True,
+    }
 }
 
 fn content(schema: RefOr<Schema>, example: Option<Value>) -> Content {

@@ -10,6 +10,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use shared::api::Endpoint;
 use shared::api::address::path_parameter;
+use shared::api::people::RevokePersonOrInvitationRequest;
 use shared::error::Error as InputError;
 use utoipa::ToSchema;
 
@@ -25,6 +26,8 @@ pub(super) struct ParameterTable {
     has_body: bool,
     /// The fields of the request, which its body may have.
     body_fields: BTreeSet<String>,
+    /// The earlier names of fields, which its body may have instead.
+    old_body_fields: Vec<&'static str>,
     /// Whether the endpoint is our own. The others ignore what they do not know, as other rerank
     /// services do.
     is_strict: bool,
@@ -69,6 +72,10 @@ pub(super) enum ParameterKind {
     List(Box<ParameterKind>),
 }
 
+/// The names that fields of bodies had, each with the path of its endpoint. They are aliases of
+/// serde, which are not in a schema.
+const OLD_BODY_FIELDS: [(&str, &str); 1] = [(RevokePersonOrInvitationRequest::PATH, "no")];
+
 /// The schemas that the schema of a request refers to, by name.
 type NamedSchemas = BTreeMap<String, Value>;
 
@@ -85,6 +92,11 @@ impl ParameterTable {
             objects: Vec::new(),
             has_body: E::METHOD.has_body(),
             body_fields: BTreeSet::new(),
+            old_body_fields: OLD_BODY_FIELDS
+                .iter()
+                .filter(|it| it.0 == E::PATH)
+                .map(|it| it.1)
+                .collect(),
             is_strict: E::PATH.starts_with("/api/"),
         };
         let request = SchemaField {
@@ -234,7 +246,10 @@ impl ParameterTable {
         let Ok(given) = serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(body) else {
             return Ok(());
         };
-        let unknown = given.keys().find(|it| !self.body_fields.contains(*it));
+        let mut given = given.keys();
+        let unknown = given.find(|it| {
+            !self.body_fields.contains(*it) && !self.old_body_fields.contains(&it.as_str())
+        });
         match unknown.filter(|_| self.is_strict) {
             None => Ok(()),
             Some(name) => {

@@ -332,13 +332,13 @@ pub(super) async fn revoke(
                 .revoke_access_of_person(no, unix_time_ms())
                 .await?;
         }
-        RevokePersonOrInvitationRequest::Invitation { no } => {
+        RevokePersonOrInvitationRequest::Invitation { id } => {
             let invited = app
                 .store
-                .pending_invitation_by_number(no, unix_time_ms())
+                .pending_invitation_by_number(id, unix_time_ms())
                 .await?;
             may_manage(&caller, invited.role)?;
-            app.store.revoke_invitation(no, unix_time_ms()).await?;
+            app.store.revoke_invitation(id, unix_time_ms()).await?;
         }
     }
     Ok(Json(

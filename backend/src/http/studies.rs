@@ -3,6 +3,7 @@
 mod cache;
 
 use std::io::{BufWriter, Cursor, Read, Write};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -31,7 +32,7 @@ use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::content_coding::{ContentCoding, FAST_LEVEL};
 use crate::http::limits::Slot;
 use crate::pipeline;
-use crate::store::studies::{StudyListEntry, late_interaction};
+use crate::store::studies::StudyListEntry;
 
 pub(super) use cache::StudyCache;
 
@@ -41,18 +42,18 @@ const CHUNK: usize = 1 << 16;
 pub(super) async fn list(
     ApiRequest { app, caller, .. }: ApiRequest<ListStudiesRequest>,
 ) -> JsonResult<Vec<StudySummary>> {
-    let mut cards = Vec::new();
+    let mut summaries = Vec::new();
     for listed in app.store.list_studies().await? {
         if !is_visible(&caller, &listed) {
             continue;
         }
-        match app.studies.card(&listed).await {
-            Ok(card) => cards.push(card),
+        match app.studies.summary(&listed).await {
+            Ok(summary) => summaries.push(summary),
             // One damaged study must not hide the others.
             Err(error) => tracing::error!("study {}: {error}", listed.name),
         }
     }
-    Ok(Json(cards))
+    Ok(Json(summaries))
 }
 
 /// Returns the overview of a study for a state of its controls. Overviews are cached.
@@ -94,14 +95,8 @@ pub(super) async fn list_late_interaction_analyses(
 ) -> JsonResult<Vec<LateInteractionAnalysisWithRankerSlug>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
-    let folder = app.studies.folder().clone();
-    let reply =
-        app.studies.compute(&listed, move |study| {
-            Ok(study.add_ranker_slugs_to_analyses(
-                late_interaction::load_late_interaction_analyses(&folder, &asked.study)?,
-            ))
-        });
-    Ok(Json(reply.await?))
+    let analyses = app.studies.late_interaction_analyses(&listed).await?;
+    Ok(Json(Arc::unwrap_or_clone(analyses)))
 }
 
 /// Returns the top documents of a query under a ranker that was analyzed.
@@ -114,16 +109,11 @@ pub(super) async fn get_top_documents(
 ) -> JsonResult<TopDocuments> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
-    let folder = app.studies.folder().clone();
+    let analyses = app.studies.late_interaction_analyses(&listed).await?;
+    let slugs = analyses.iter().map(|it| it.slug.as_str());
+    let position = parse_ranker_slug_or_position(slugs, &asked.ranker)?;
+    let ranker = analyses[position].analysis.header.ranker.clone();
     let reply = app.studies.compute(&listed, move |study| {
-        let analyses = study.add_ranker_slugs_to_analyses(
-            late_interaction::load_late_interaction_analyses(&folder, &asked.study)?,
-        );
-        let slugs: Vec<String> = analyses.iter().map(|it| it.slug.clone()).collect();
-        let ranker = &analyses[parse_ranker_slug_or_position(&slugs, &asked.ranker)?]
-            .analysis
-            .header
-            .ranker;
         Ok(study.top_documents(asked.query, &ranker.fingerprint)?)
     });
     Ok(Json(reply.await?))
@@ -162,7 +152,7 @@ pub(super) async fn export_study(
     let place = app.limits.download(caller.ip)?;
     let accepted = ContentCoding::accepted(&headers);
     let coding = accepted.unwrap_or(ContentCoding::Gzip);
-    let file = match app.studies.kept_export(&listed, coding) {
+    let file = match app.studies.cached_export(&listed, coding) {
         Some(file) => file,
         None => write_export(app, listed, coding).await?,
     };

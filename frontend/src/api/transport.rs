@@ -13,7 +13,7 @@ use gloo_net::http::{Request, RequestBuilder, Response};
 use shared::api::address::RequestAddress;
 use shared::api::people::{CSRF_HEADER, GetSessionRequest};
 use shared::api::worker::{
-    GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, WorkerRequest,
+    GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, NO_SERVER_MESSAGE, WorkerRequest,
     study_name_of_request,
 };
 use shared::api::{
@@ -452,10 +452,5 @@ fn problem_error(error: String, error_type: &str) -> RequestError {
 }
 
 fn no_server_error() -> RequestError {
-    problem_error(
-        "This needs a server, and this page comes from a static host. Run `axioscope serve` to \
-         use it."
-            .to_owned(),
-        NO_SERVER,
-    )
+    problem_error(NO_SERVER_MESSAGE.to_owned(), NO_SERVER)
 }

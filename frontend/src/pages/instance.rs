@@ -153,7 +153,7 @@ pub(crate) fn InstanceDetailsPage() -> impl IntoView {
 /// Returns the row of a ranker that an address names.
 fn ranker_row(verdicts: &[RankerInstanceVerdict], name: &str) -> Option<usize> {
     let slugs = ranker_slugs(verdicts.iter().map(|it| &it.ranker));
-    parse_ranker_slug_or_position(&slugs, name).ok()
+    parse_ranker_slug_or_position(slugs.iter().map(String::as_str), name).ok()
 }
 
 /// Renders the breadcrumb of the page.

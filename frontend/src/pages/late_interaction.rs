@@ -88,7 +88,8 @@ fn AnalysisView(
     let slugs: Vec<String> = found.iter().map(|it| it.slug.clone()).collect();
     let at = Memo::new(move |_| {
         let ranker = scene.view.get().ranker;
-        let row = ranker.and_then(|it| parse_ranker_slug_or_position(&slugs, &it).ok());
+        let slugs = slugs.iter().map(String::as_str);
+        let row = ranker.and_then(|it| parse_ranker_slug_or_position(slugs, &it).ok());
         row.unwrap_or_default()
     });
     let rankers = (found.len() > 1).then(|| {

@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use shared::api::annotation::{
-    AnnotationTaskResults, GetTrialItemsRequest, ListStudyHumanJudgmentsRequest,
+use shared::api::annotation::{AnnotationTaskResults, ListStudyHumanJudgmentsRequest};
+use shared::api::study_request::{StudyRequestError, respond_to_study_request};
+use shared::api::worker::{
+    GetPublishedTableRequest, ManipulateTextRequest, NO_SERVER, NO_SERVER_MESSAGE,
+    study_name_of_request,
 };
-use shared::api::study_request::StudyRequest;
-use shared::api::worker::{GetPublishedTableRequest, ManipulateTextRequest, study_name_of_request};
 use shared::api::{
     CompareRankersRequest, CreateScoringJobRequest, Endpoint, ErrorResponse, ExportStudyRequest,
-    GetBehavioralTestsRequest, GetCollectionStatisticsRequest, GetComparedQueryRequest,
-    GetFiguresRequest, GetInstanceRequest, GetReproductionRequest, GetStudyRequest,
-    JobScoresResponse, ListComparedQueriesRequest, ListInstancesRequest,
+    GetComparedQueryRequest, JobScoresResponse, ListComparedQueriesRequest,
     ListLateInteractionAnalysesRequest,
 };
 use shared::collection::text_hash;
@@ -40,36 +39,24 @@ pub(crate) fn answer_study_request(
     request: &str,
 ) -> Result<String, ErrorResponse> {
     match path {
-        GetStudyRequest::PATH => respond::<GetStudyRequest>(study, request),
-        GetFiguresRequest::PATH => respond::<GetFiguresRequest>(study, request),
-        GetBehavioralTestsRequest::PATH => respond::<GetBehavioralTestsRequest>(study, request),
         // Only the server has late-interaction analyses.
         ListLateInteractionAnalysesRequest::PATH => {
             Ok(json(&Vec::<LateInteractionAnalysisWithRankerSlug>::new()))
         }
-        CompareRankersRequest::PATH => respond::<CompareRankersRequest>(study, request),
-        ListComparedQueriesRequest::PATH => respond::<ListComparedQueriesRequest>(study, request),
-        GetComparedQueryRequest::PATH => respond::<GetComparedQueryRequest>(study, request),
-        GetReproductionRequest::PATH => respond::<GetReproductionRequest>(study, request),
         // Only the server has human judgments.
         ListStudyHumanJudgmentsRequest::PATH => Ok(json(&Vec::<AnnotationTaskResults>::new())),
-        GetTrialItemsRequest::PATH => respond::<GetTrialItemsRequest>(study, request),
-        ListInstancesRequest::PATH => respond::<ListInstancesRequest>(study, request),
-        GetInstanceRequest::PATH => respond::<GetInstanceRequest>(study, request),
         ExportStudyRequest::PATH => Ok(study_to_json(study)),
-        GetCollectionStatisticsRequest::PATH => {
-            respond::<GetCollectionStatisticsRequest>(study, request)
-        }
-        other => {
-            let error = format!("{other} needs a server. Run `axioscope serve`.");
-            Err(ErrorResponse::with_message_and_type(error, "no-server"))
-        }
+        _ => match respond_to_study_request(path, request, study) {
+            Some(reply) => reply.map_err(|error| match error {
+                StudyRequestError::Malformed(error) => unreadable_request(error),
+                StudyRequestError::Failed(error) => to_error_response(error),
+            }),
+            None => Err(ErrorResponse::with_message_and_type(
+                NO_SERVER_MESSAGE,
+                NO_SERVER,
+            )),
+        },
     }
-}
-
-fn respond<R: StudyRequest>(study: &Study, request: &str) -> Result<String, ErrorResponse> {
-    let request: R = parse(request)?;
-    Ok(json(&request.respond(study).map_err(to_error_response)?))
 }
 
 /// Returns the two runs that a request compares; none if it does not compare runs.

@@ -306,7 +306,8 @@ pub struct GetTaskDefinitionRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskDefinitionResponse {
     /// The summary shown in lists.
-    pub card: AnnotationTaskSummary,
+    #[serde(alias = "card")]
+    pub summary: AnnotationTaskSummary,
     /// The definition with which it was created.
     pub definition: AnnotationTaskDefinition,
     /// The composition of its items.
@@ -374,7 +375,8 @@ pub struct AgreementResponse {
     /// The agreement.
     pub agreement: InterAnnotatorAgreementReport,
     /// The names of all annotators.
-    pub names: Vec<PersonIdWithName>,
+    #[serde(alias = "names")]
+    pub annotators: Vec<PersonIdWithName>,
 }
 
 /// Returns the adjudication queue. Curators only.
@@ -408,7 +410,8 @@ pub struct ItemHistoryResponse {
     /// All events, in the order in which they arrived.
     pub events: Vec<EventWithStatus>,
     /// The names of all annotators.
-    pub names: Vec<PersonIdWithName>,
+    #[serde(alias = "names")]
+    pub annotators: Vec<PersonIdWithName>,
 }
 
 /// Returns the task as a file. Curators only.

@@ -272,7 +272,8 @@ pub enum RevokePersonOrInvitationRequest {
     /// An invitation.
     Invitation {
         /// [`PendingInvitation::id`].
-        no: u32,
+        #[serde(alias = "no")]
+        id: u32,
     },
 }
 

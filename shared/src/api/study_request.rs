@@ -21,20 +21,53 @@ pub trait StudyRequest: Endpoint<Reply: Send> + Send + 'static {
     fn respond(self, study: &Study) -> Result<Self::Reply, Error>;
 }
 
+/// Why a request as JSON has no response.
+#[derive(Debug)]
+pub enum StudyRequestError {
+    /// The JSON is not a request to this endpoint.
+    Malformed(serde_json::Error),
+    /// The study has no response to the request.
+    Failed(Error),
+}
+
 /// Defines for each request how it is answered.
 macro_rules! study_requests {
-    ($($kind:ident => |$request:ident, $study:ident| $reply:expr;)*) => {$(
-        impl StudyRequest for $kind {
-            fn study(&self) -> &str {
-                &self.study
-            }
+    ($($kind:ident => |$request:ident, $study:ident| $reply:expr;)*) => {
+        $(
+            impl StudyRequest for $kind {
+                fn study(&self) -> &str {
+                    &self.study
+                }
 
-            fn respond(self, $study: &Study) -> Result<Self::Reply, Error> {
-                let $request = self;
-                $reply
+                fn respond(self, $study: &Study) -> Result<Self::Reply, Error> {
+                    let $request = self;
+                    $reply
+                }
+            }
+        )*
+
+        /// Returns the response to a request, both as JSON, given the path template of its
+        /// endpoint; `None` if no [`StudyRequest`] has this path.
+        pub fn respond_to_study_request(
+            path: &str,
+            request: &str,
+            study: &Study,
+        ) -> Option<Result<String, StudyRequestError>> {
+            match path {
+                $($kind::PATH => Some(respond_with_json::<$kind>(request, study)),)*
+                _ => None,
             }
         }
-    )*};
+    };
+}
+
+fn respond_with_json<R: StudyRequest>(
+    request: &str,
+    study: &Study,
+) -> Result<String, StudyRequestError> {
+    let request: R = serde_json::from_str(request).map_err(StudyRequestError::Malformed)?;
+    let reply = request.respond(study).map_err(StudyRequestError::Failed)?;
+    Ok(serde_json::to_string(&reply).expect("the reply has only string keys"))
 }
 
 study_requests! {
@@ -64,4 +97,42 @@ study_requests! {
         vectors: study.word_vectors.clone(),
     });
     GetTrialItemsRequest => |request, study| draw_trial_items(study, request.seed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::fixture;
+
+    #[test]
+    fn a_request_as_json_has_the_response_of_its_type() {
+        let study = fixture::study_with_one_query("river", &["river", "the sea"], 10);
+        let request = GetInstanceRequest {
+            study: "local".to_owned(),
+            probe: "tfc1".parse().unwrap(),
+            variant: None,
+            number: 1_000,
+            tie_threshold: None,
+        };
+        let respond = |path: &str, request: &str| respond_to_study_request(path, request, &study);
+        let json = serde_json::to_string(&request).unwrap();
+        match (
+            respond(GetInstanceRequest::PATH, &json),
+            request.respond(&study),
+        ) {
+            (Some(Err(StudyRequestError::Failed(found))), Err(error)) => assert_eq!(found, error),
+            (found, _) => panic!("{found:?}"),
+        }
+        let request = GetCollectionStatisticsRequest {
+            study: "local".to_owned(),
+        };
+        let json = serde_json::to_string(&request).unwrap();
+        let found = respond(GetCollectionStatisticsRequest::PATH, &json).unwrap();
+        let expected = request.respond(&study).unwrap();
+        assert_eq!(found.unwrap(), serde_json::to_string(&expected).unwrap());
+
+        let unread = respond(GetCollectionStatisticsRequest::PATH, "{}");
+        assert!(matches!(unread, Some(Err(StudyRequestError::Malformed(_)))));
+        assert!(respond("/api/jobs", "{}").is_none());
+    }
 }

@@ -28,6 +28,12 @@ endpoints! {
 /// The name of the study that is made in the page. It never leaves the browser.
 pub const LOCAL_STUDY: &str = "local";
 
+/// The error type of requests that only a server can answer.
+pub const NO_SERVER: &str = "no-server";
+
+/// The message of errors of type [`NO_SERVER`].
+pub const NO_SERVER_MESSAGE: &str = "This needs a server. Run `axioscope serve` to use it.";
+
 /// Returns the name of the study that a request is about; `None` if it is about none.
 pub fn study_name_of_request(request: &str) -> Option<String> {
     #[derive(Deserialize)]

@@ -20,17 +20,22 @@ const FINGERPRINT_DIGITS: usize = 6;
 ///
 /// A slug is the label in lower case, followed by the use of a neural model (`bi` of
 /// `MODEL:bi`) if the label does not contain it. Every run of characters other than `a`–`z` and
-/// `0`–`9` is one hyphen. A ranker whose slug is taken has the first digits of its fingerprint
-/// added, and a counter if that slug is taken as well.
+/// `0`–`9` is one hyphen. A name of digits only follows `ranker-`, since a number in an address is
+/// a position. A ranker whose slug is taken has the first digits of its fingerprint added, if it
+/// has one, and a counter if that slug is taken as well.
 pub fn ranker_slugs<'a>(rankers: impl IntoIterator<Item = &'a RankerInfo>) -> Vec<String> {
     let mut slugs: Vec<String> = Vec::new();
     for ranker in rankers {
         let name = base_slug(ranker);
         let digits = ranker.fingerprint.chars().take(FINGERPRINT_DIGITS);
         let digits = slugify(&digits.collect::<String>());
-        let with_counter = (2..).map(|it| with_suffix(&name, &format!("{digits}-{it}")));
+        let with_digits = (!digits.is_empty()).then(|| with_suffix(&name, &digits));
+        let with_counter = (2..).map(|it| match digits.is_empty() {
+            true => with_suffix(&name, &it.to_string()),
+            false => with_suffix(&name, &format!("{digits}-{it}")),
+        });
         let mut candidates = iter::once(name.clone())
-            .chain(iter::once(with_suffix(&name, &digits)))
+            .chain(with_digits)
             .chain(with_counter);
         let free = candidates.find(|it| it != RELEVANCE_SLUG && !slugs.contains(it));
         slugs.push(free.expect("some counter is free"));
@@ -38,14 +43,21 @@ pub fn ranker_slugs<'a>(rankers: impl IntoIterator<Item = &'a RankerInfo>) -> Ve
     slugs
 }
 
-/// Returns the position of the ranker with a slug. A number which is no slug is the position
-/// itself, counted from 0. The error of an unknown name lists the slugs.
-pub fn parse_ranker_slug_or_position(slugs: &[String], name: &str) -> Result<usize, Error> {
-    let with_slug = slugs.iter().position(|it| it == name);
-    let with_number = || name.parse().ok().filter(|&it: &usize| it < slugs.len());
-    with_slug
-        .or_else(with_number)
-        .ok_or_else(|| Error::not_found_among("ranker", name, slugs))
+/// Returns the position of the ranker with a slug. A name of digits, which is never a slug, is the
+/// position itself, counted from 0. The error of an unknown name lists the slugs.
+pub fn parse_ranker_slug_or_position<'a>(
+    slugs: impl Iterator<Item = &'a str> + Clone,
+    name: &str,
+) -> Result<usize, Error> {
+    let with_slug = slugs.clone().position(|it| it == name);
+    let with_number = || {
+        let number = name.parse().ok().filter(|_| is_digits_only(name));
+        number.filter(|&it: &usize| it < slugs.clone().count())
+    };
+    with_slug.or_else(with_number).ok_or_else(|| {
+        let known: Vec<String> = slugs.map(str::to_owned).collect();
+        Error::not_found_among("ranker", name, &known)
+    })
 }
 
 /// Returns the slug of a ranker before it is made unique.
@@ -67,8 +79,17 @@ fn base_slug(ranker: &RankerInfo) -> String {
     };
     match shortened(&name, MAX_SLUG_CHARS) {
         "" => "ranker".to_owned(),
+        digits if is_digits_only(digits) => {
+            let name = format!("ranker-{digits}");
+            shortened(&name, MAX_SLUG_CHARS).to_owned()
+        }
         name => name.to_owned(),
     }
+}
+
+/// Returns whether a name has no characters but digits, as the position of a ranker has.
+fn is_digits_only(name: &str) -> bool {
+    name.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// Returns a text in lower case, with one hyphen for every run of other characters.
@@ -126,6 +147,9 @@ mod tests {
             ("模型", "x", "ranker"),
             ("", "x", "ranker"),
             (&long, "x", &"a".repeat(39)),
+            ("0", "scores:0.tsv", "ranker-0"),
+            (&"7".repeat(60), "x", &format!("ranker-{}", "7".repeat(33))),
+            ("2024-1", "scores:2024-1.tsv", "2024-1"),
         ] {
             assert_eq!(ranker_slugs([&ranker(label, spec, "0a1b2c3d")]), [slug]);
         }
@@ -166,20 +190,38 @@ mod tests {
     }
 
     #[test]
+    fn slugs_without_a_fingerprint_have_a_counter_alone() {
+        let rankers = [ranker("BM25", "a", ""), ranker("BM25", "b", "")];
+        let rankers = rankers.iter().chain(&rankers[..1]);
+        assert_eq!(ranker_slugs(rankers), ["bm25", "bm25-2", "bm25-3"]);
+    }
+
+    #[test]
     fn a_ranker_is_found_by_its_slug_or_its_number() {
-        let slugs = ["bm25", "ql", "0"].map(str::to_owned);
-        let found = |name: &str| parse_ranker_slug_or_position(&slugs, name).ok();
+        let slugs = ["bm25", "ql", "ranker-0"];
+        let found = |name: &str| parse_ranker_slug_or_position(slugs.into_iter(), name).ok();
         assert_eq!(found("ql"), Some(1));
         assert_eq!(found("1"), Some(1));
-        // A slug comes before a number.
-        assert_eq!(found("0"), Some(2));
-        for unknown in ["3", "QL", "", "-1", "relevance"] {
+        assert_eq!(found("0"), Some(0));
+        assert_eq!(found("ranker-0"), Some(2));
+        for unknown in ["3", "QL", "", "-1", "+1", " 1", "relevance"] {
             assert_eq!(found(unknown), None, "{unknown}");
         }
-        let error = parse_ranker_slug_or_position(&slugs, "splade").unwrap_err();
+        let error = parse_ranker_slug_or_position(slugs.into_iter(), "splade").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no ranker named `splade`; there are bm25, ql, 0"
+            "there is no ranker named `splade`; there are bm25, ql, ranker-0"
         );
+    }
+
+    #[test]
+    fn a_number_is_the_position_also_beside_a_score_file_named_by_a_number() {
+        let rankers = [ranker("QL", "ql", "a"), ranker("0", "scores:0.tsv", "b")];
+        let slugs = ranker_slugs(&rankers);
+        let slugs = slugs.iter().map(String::as_str);
+        for row in [0, 1] {
+            let found = parse_ranker_slug_or_position(slugs.clone(), &row.to_string());
+            assert_eq!(found, Ok(row));
+        }
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn begin(
         "{:?}",
         made.composition
     );
-    let task = made.card.task;
+    let task = made.summary.task;
     let curator = PersonClient::join(site, None, "Curator");
     let people = (0..plan.n_people).map(|at| {
         let token = server

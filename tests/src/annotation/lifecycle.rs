@@ -121,7 +121,7 @@ fn made(curator: &PersonClient, annotator: &PersonClient) -> TaskId {
     let preview = curator.call(&PreviewTaskRequest { task: whole() });
     let draft = curator.call(&CreateTaskRequest { task: whole() });
     assert_eq!(
-        (draft.card.status, &draft.definition),
+        (draft.summary.status, &draft.definition),
         (AnnotationTaskStatus::Draft, &whole())
     );
     assert_eq!(draft.composition, preview);
@@ -131,7 +131,7 @@ fn made(curator: &PersonClient, annotator: &PersonClient) -> TaskId {
         preview.n_sampled_items,
     );
     assert_eq!(made, (N_TRAINING, N_GOLD, N_DRAWN));
-    let task = draft.card.task;
+    let task = draft.summary.task;
 
     assert_eq!(annotator.call(&ListTasksRequest {}), []);
     let (status, _) = annotator.expect_refusal(&GetTaskRequest { task });
@@ -381,7 +381,7 @@ fn close(carla: &mut TestActor, ben: &mut TestActor, task: TaskId) {
     let mut change = unchanged(task);
     change.status = Some(AnnotationTaskStatus::Closed);
     assert_eq!(
-        carla.person.call(&change).card.status,
+        carla.person.call(&change).summary.status,
         AnnotationTaskStatus::Closed
     );
     ben.send_one(

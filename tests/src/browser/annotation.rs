@@ -37,7 +37,7 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
         make_study(&home);
         let server = home.serve(&[]);
         let made = open_task(&server, task(N as u32 + 1, 2));
-        let task = made.card.task;
+        let task = made.summary.task;
         let items = items(&server, task);
         with_tab(&server.address, |carla| {
             let link = server.call(&invite(AccessRole::Curator)).token;

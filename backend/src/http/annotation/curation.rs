@@ -105,7 +105,7 @@ pub(in crate::http) async fn get_agreement(
     let agreements = app.annotation.agreement_report(&desk).await?;
     Ok(Json(AgreementResponse {
         agreement: (*agreements).clone(),
-        names: names(&app, asked.task).await?,
+        annotators: names(&app, asked.task).await?,
     }))
 }
 
@@ -134,7 +134,7 @@ pub(in crate::http) async fn get_item_history(
     let item = desk.item(number)?.clone();
     let listed = app.store.study_entry_by_name(&row.task.study).await?;
     ensure_study_is_unchanged(&desk, &listed)?;
-    let names = names(&app, asked.task).await?;
+    let annotators = names(&app, asked.task).await?;
     let told = app.studies.compute(&listed, move |study| {
         ensure_loaded_study_is_unchanged(&row, study)?;
         let all = ItemDisplayOptions {
@@ -161,7 +161,7 @@ pub(in crate::http) async fn get_item_history(
             answers: ItemAnswers::from_log(&log, number),
             events: done.collect(),
             item,
-            names,
+            annotators,
         })
     });
     Ok(Json(told.await?))
@@ -266,7 +266,7 @@ fn named(study: &Study, item: &AnnotationItem) -> export::ItemQueryAndDocIds {
 fn whole(caller: &Caller, desk: &InMemoryTaskState) -> TaskDefinitionResponse {
     let row = desk.task_row();
     TaskDefinitionResponse {
-        card: desk.task_summary(caller.person_no()),
+        summary: desk.task_summary(caller.person_no()),
         definition: row.task.clone(),
         composition: made(&row.task, desk.items(), row.n_candidates),
     }

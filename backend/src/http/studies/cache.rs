@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::study::Study;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::{StudyOverview, StudySummary};
@@ -13,6 +14,7 @@ use crate::http::content_coding::ContentCoding;
 use crate::pipeline;
 use crate::store::DataFolder;
 use crate::store::studies::StudyListEntry;
+use crate::store::studies::late_interaction::{self, AnalysisFileVersion};
 
 /// Maximum number of studies in memory.
 const STUDIES: usize = 8;
@@ -21,7 +23,10 @@ const STUDIES: usize = 8;
 const OVERVIEWS: usize = 256;
 
 /// Maximum number of cached summaries.
-const CARDS: usize = 1_000;
+const SUMMARIES: usize = 1_000;
+
+/// Maximum number of studies whose late-interaction analyses are in memory.
+const STUDIES_WITH_ANALYSES: usize = 8;
 
 /// Maximum number of cached exports.
 const EXPORTS: usize = 32;
@@ -29,12 +34,17 @@ const EXPORTS: usize = 32;
 /// Maximum size of the cached exports in bytes; the most recent one stays even if it is larger.
 const EXPORT_BYTES: usize = 256 << 20;
 
-/// Caches studies, summaries, overviews and exports, by study and revision.
+/// Caches studies, summaries, overviews, late-interaction analyses and exports, by study and
+/// revision.
 pub(in crate::http) struct StudyCache {
     folder: DataFolder,
     studies: LruComputationCache<Version, Arc<Study>>,
-    cards: LruComputationCache<Version, StudySummary>,
+    summaries: LruComputationCache<Version, StudySummary>,
     overviews: LruComputationCache<(Version, String), StudyOverview>,
+    analyses: LruComputationCache<
+        (Version, Vec<AnalysisFileVersion>),
+        Arc<Vec<LateInteractionAnalysisWithRankerSlug>>,
+    >,
     exports: LruComputationCache<(Version, ContentCoding), Bytes>,
 }
 
@@ -46,40 +56,60 @@ impl StudyCache {
         StudyCache {
             folder,
             studies: LruComputationCache::with_max_values(STUDIES),
-            cards: LruComputationCache::with_max_values(CARDS),
+            summaries: LruComputationCache::with_max_values(SUMMARIES),
             overviews: LruComputationCache::with_max_values(OVERVIEWS),
+            analyses: LruComputationCache::with_max_values(STUDIES_WITH_ANALYSES),
             exports: LruComputationCache::with_max_weight(EXPORTS, EXPORT_BYTES, Bytes::len),
         }
     }
 
-    /// Returns the data folder from which the studies are loaded.
-    pub(super) fn folder(&self) -> &DataFolder {
-        &self.folder
-    }
-
-    pub(super) async fn card(&self, listed: &StudyListEntry) -> Result<StudySummary, Error> {
+    /// Returns the summary of a study with its present visibility.
+    pub(super) async fn summary(&self, listed: &StudyListEntry) -> Result<StudySummary, Error> {
         let make = self.compute(listed, |study| Ok(study.summary(false)?));
-        let card = self.cards.get_or_compute(version(listed), make).await?;
+        let summary = self.summaries.get_or_compute(version(listed), make).await?;
         Ok(StudySummary {
             is_published: listed.is_published,
-            ..card
+            ..summary
         })
     }
 
+    /// Returns the overview of a study for a state of its controls.
     pub(super) async fn overview(
         &self,
         listed: &StudyListEntry,
-        dials: StudyPageControls,
+        controls: StudyPageControls,
     ) -> Result<StudyOverview, Error> {
-        let state = serde_json::to_string(&dials).expect("dials are JSON");
-        let make = self.compute(listed, move |study| Ok(study.overview(&dials)?));
+        let state = serde_json::to_string(&controls).expect("controls are JSON");
+        let make = self.compute(listed, move |study| Ok(study.overview(&controls)?));
         self.overviews
             .get_or_compute((version(listed), state), make)
             .await
     }
 
+    /// Returns the late-interaction analyses of a study, which are files next to it. They are read
+    /// again once the study or one of the files has changed.
+    pub(in crate::http) async fn late_interaction_analyses(
+        &self,
+        listed: &StudyListEntry,
+    ) -> Result<Arc<Vec<LateInteractionAnalysisWithRankerSlug>>, Error> {
+        let (folder, name) = (self.folder.clone(), listed.name.clone());
+        let files = run_blocking("listing analyses", move || {
+            late_interaction::list_analysis_files(&folder, &name)
+        });
+        let key = (version(listed), files.await?);
+        let (folder, name) = (self.folder.clone(), listed.name.clone());
+        let make = self.compute(listed, move |study| {
+            let analyses = late_interaction::load_late_interaction_analyses(&folder, &name)?;
+            Ok(Arc::new(study.add_ranker_slugs_to_analyses(analyses)))
+        });
+        let analyses = self.analyses.get_or_compute(key.clone(), make).await?;
+        self.analyses
+            .remove_where(|it| it.0.0 == listed.name && *it != key);
+        Ok(analyses)
+    }
+
     /// Returns a cached export of a study.
-    pub(in crate::http) fn kept_export(
+    pub(in crate::http) fn cached_export(
         &self,
         listed: &StudyListEntry,
         coding: ContentCoding,

@@ -16,6 +16,29 @@ fn parameter_text(value: &Value) -> String {
     }
 }
 
+/// Checks that the example of a body has the fields that its schema requires, and no others than
+/// it has.
+fn check_body_schema(document: &Value, request_body: &Value, name: &str) {
+    let content = &request_body["content"]["application/json"];
+    let reference = content["schema"]["$ref"].as_str().unwrap();
+    let schema = reference.rsplit('/').next().unwrap();
+    let schema = &document["components"]["schemas"][schema];
+    let example = content["example"].as_object().unwrap();
+    for field in schema["required"].as_array().into_iter().flatten() {
+        let field = field.as_str().unwrap();
+        assert!(example.contains_key(field), "{name}: no {field}");
+    }
+    // The variants of an enum have properties of their own.
+    if schema["oneOf"].is_null() {
+        for field in example.keys() {
+            assert!(schema["properties"][field].is_object(), "{name}: {field}");
+        }
+    }
+    if example.is_empty() {
+        assert_eq!(request_body["required"], false, "{name}");
+    }
+}
+
 #[tokio::test]
 async fn every_operation_has_a_description_and_an_example_that_is_read_back() {
     let site = Site::new(ListenScope::Loopback).await;
@@ -49,6 +72,9 @@ async fn every_operation_has_a_description_and_an_example_that_is_read_back() {
                 });
             let decoded = (it.parameters)().decode(location, given, &mut given_fields);
             assert!(decoded.is_ok(), "{name}: {decoded:?}");
+        }
+        if it.method.has_body() {
+            check_body_schema(&document, &operation["requestBody"], &name);
         }
         let example = (it.examples)().request;
         match (it.read_request)(Value::Object(given_fields)) {

@@ -7,7 +7,7 @@ use futures_util::{StreamExt, stream};
 use super::*;
 use crate::http::content_coding::{self, ContentCoding};
 use crate::http::limits::{MAX_DOWNLOADS_PER_CLIENT, SCORINGS_OF_ONE};
-use crate::store::studies::StudyListEntry;
+use crate::store::studies::{StudyListEntry, late_interaction};
 
 /// Returns a request of a client at another address.
 fn from_elsewhere(mut request: Request<Body>) -> Request<Body> {
@@ -216,7 +216,7 @@ async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
         let asked = as_request(ExportStudyRequest::METHOD, ExportStudyRequest::PATH, &asked);
         site.router.clone().oneshot(asked)
     };
-    let kept = || site.app.studies.kept_export(&listed, ContentCoding::Gzip);
+    let kept = || site.app.studies.cached_export(&listed, ContentCoding::Gzip);
     let turn = site.app.limits.export().await;
     let waiting = tokio::spawn(ask());
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -246,11 +246,49 @@ async fn a_study_that_was_made_again_is_not_kept_as_it_was() {
     write(&before, ContentCoding::Brotli).await;
     write(&other, ContentCoding::Gzip).await;
     write(&now, ContentCoding::Gzip).await;
-    let kept = |listed, coding| shelf.kept_export(listed, coding).is_some();
+    let kept = |listed, coding| shelf.cached_export(listed, coding).is_some();
     assert!(!kept(&before, ContentCoding::Gzip));
     assert!(!kept(&before, ContentCoding::Brotli));
     assert!(kept(&other, ContentCoding::Gzip));
     assert!(kept(&now, ContentCoding::Gzip));
+}
+
+#[tokio::test]
+async fn analyses_are_read_again_only_once_a_file_has_changed() {
+    let site = Site::new(ListenScope::Loopback).await;
+    let listed = site.app.store.study_entry_by_name("open").await.unwrap();
+    let load = async || {
+        let analyses = site.app.studies.late_interaction_analyses(&listed).await;
+        analyses.unwrap()
+    };
+    let save = |label: &str, fingerprint: &str| {
+        let analysis = serde_json::from_value(json!({
+            "header": {
+                "name": "open", "title": "open", "collection": "none", "pool": "all",
+                "ranker": {
+                    "spec": "tiny:late", "label": label, "detail": "", "kind": "neural",
+                    "fingerprint": fingerprint,
+                },
+                "created": "2026-11-20", "queries": [], "n_pairs": 0, "n_docs": 0,
+                "min_occurrences": 1,
+            },
+            "words": [], "tokens": [],
+        }));
+        late_interaction::save_late_interaction_analysis(&site.folder, "open", &analysis.unwrap())
+            .unwrap();
+    };
+    let slugs = async || -> Vec<String> {
+        let analyses = load().await;
+        analyses.iter().map(|it| it.slug.clone()).collect()
+    };
+    assert!(load().await.is_empty());
+    save("Tiny", "0a1b2c3d");
+    assert!(Arc::ptr_eq(&load().await, &load().await));
+    assert_eq!(slugs().await, ["tiny-late"]);
+    save("Tiny late interaction", "0a1b2c3d");
+    assert_eq!(slugs().await, ["tiny-late-interaction"]);
+    save("Tiny", "1a1b2c3d");
+    assert_eq!(slugs().await.len(), 2);
 }
 
 /// With one worker thread for all tasks, as if compression occupied all the others.

@@ -197,11 +197,11 @@ async fn an_invitation_that_does_not_let_in_says_why() {
     check(&used.token, 410, "was used already").await;
 
     let taken_back = link(&site, AccessRole::Annotator).await;
-    let no = taken_back.invitation.id;
+    // The id of an invitation was named `no`.
     let asked = as_request(
         RequestMethod::Post,
         RevokePersonOrInvitationRequest::PATH,
-        &RevokePersonOrInvitationRequest::Invitation { no },
+        &json!({"kind": "invitation", "no": taken_back.invitation.id}),
     );
     let left: PeopleAndInvitationsResponse = site.send(with_token(asked, &site.token)).await.json();
     assert!(left.invitations.is_empty());
@@ -411,10 +411,10 @@ async fn curators_invite_annotators_alone() {
         assert_eq!(site.ask_by(&asked, &curator.session).await.status, 422);
     }
     let operators = link(&site, AccessRole::Operator).await;
-    let no = operators.invitation.id;
+    let id = operators.invitation.id;
     let refused = site
         .ask_by(
-            &RevokePersonOrInvitationRequest::Invitation { no },
+            &RevokePersonOrInvitationRequest::Invitation { id },
             &curator.session,
         )
         .await;

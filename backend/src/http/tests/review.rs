@@ -9,9 +9,9 @@ use shared::api::annotation::{
     AnnotationTaskResults, AnnotationTaskStatus, AssignedItem, CreateTaskRequest, EventOutcome,
     ExportTaskRequest, GetAgreementRequest, GetAssignedItemRequest, GetItemHistoryRequest,
     GetTaskDefinitionRequest, GetTaskProgressRequest, GetTaskRequest, GetTrialItemsRequest,
-    LeaseItemsRequest, LeaseItemsResponse, ListDisputesRequest, ListStudyHumanJudgmentsRequest,
-    ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest, SubmitEventsResponse,
-    TaskExportFormat, TaskId, UpdateTaskRequest,
+    ItemHistoryResponse, LeaseItemsRequest, LeaseItemsResponse, ListDisputesRequest,
+    ListStudyHumanJudgmentsRequest, ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest,
+    SubmitEventsResponse, TaskExportFormat, TaskId, UpdateTaskRequest,
 };
 use shared::api::people::{AccessRole, Person};
 
@@ -81,7 +81,7 @@ impl Table {
             task: wanted("rivers"),
         };
         let made = curation::create_task(call(&site, cat(), asked)).await;
-        let task = made.unwrap().0.card.task;
+        let task = made.unwrap().0.summary.task;
         let table = Table { site, task };
         table.change(Some(AnnotationTaskStatus::Open), None).await;
         table
@@ -99,7 +99,7 @@ impl Table {
             guidelines: None,
         };
         let changed = curation::update_task(self.call(cat(), asked)).await;
-        assert_eq!(changed.unwrap().0.card.task, self.task);
+        assert_eq!(changed.unwrap().0.summary.task, self.task);
     }
 
     async fn next(&self, caller: Caller, n: u32) -> Result<LeaseItemsResponse, Error> {
@@ -235,8 +235,18 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
         .unwrap();
     assert_eq!(history.events.len(), 3);
     assert_eq!(history.content.rankers.len(), 2, "curators see rankers");
-    let names: Vec<&str> = history.names.iter().map(|it| it.name.as_str()).collect();
+    let names: Vec<&str> = history
+        .annotators
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
     assert_eq!(names, ["Ann", "Bob", "Cat"]);
+    // The key of the names of annotators was `names`.
+    let mut json = serde_json::to_value(&history).unwrap();
+    let annotators = json.as_object_mut().unwrap().remove("annotators").unwrap();
+    json["names"] = annotators;
+    let read: ItemHistoryResponse = serde_json::from_value(json).unwrap();
+    assert_eq!(read, history);
     let asked = GetAgreementRequest { task: table.task };
     let Json(agreed) = curation::get_agreement(table.call(cat(), asked))
         .await
@@ -347,7 +357,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
     let made = curation::create_task(table.call(cat(), asked))
         .await
         .unwrap();
-    let draft = made.0.card.task;
+    let draft = made.0.summary.task;
     let n_listed = async |caller| {
         let listed = annotation::list_tasks(table.call(caller, ListTasksRequest {})).await;
         listed.unwrap().0.len()

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use shared::late_interaction::LateInteractionRankerAnalysis;
 
@@ -29,21 +30,48 @@ pub(crate) fn save_late_interaction_analysis(
     })
 }
 
+/// A file with an analysis, and what shows that it was written again.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct AnalysisFileVersion {
+    path: PathBuf,
+    modified: SystemTime,
+    n_bytes: u64,
+}
+
+/// Returns the files with the analyses of a study, sorted by path, without reading them.
+pub(crate) fn list_analysis_files(
+    data: &DataFolder,
+    study: &str,
+) -> Result<Vec<AnalysisFileVersion>, Error> {
+    let folder = data.study_folder(study)?;
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(Error::io_error_converter(&folder, WAY_OUT))? {
+        let entry = entry.map_err(Error::io_error_converter(&folder, WAY_OUT))?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if !(name.starts_with(PREFIX) && name.ends_with(".json")) {
+            continue;
+        }
+        let path = entry.path();
+        let metadata = fs::metadata(&path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
+        let modified = metadata.modified();
+        files.push(AnalysisFileVersion {
+            modified: modified.map_err(Error::io_error_converter(&path, WAY_OUT))?,
+            n_bytes: metadata.len(),
+            path,
+        });
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// Reads all analyses of a study, sorted by the spec of the ranker.
 pub(crate) fn load_late_interaction_analyses(
     data: &DataFolder,
     study: &str,
 ) -> Result<Vec<LateInteractionRankerAnalysis>, Error> {
-    let folder = data.study_folder(study)?;
     let mut all = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(Error::io_error_converter(&folder, WAY_OUT))? {
-        let path = entry
-            .map_err(Error::io_error_converter(&folder, WAY_OUT))?
-            .path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if !(name.starts_with(PREFIX) && name.ends_with(".json")) {
-            continue;
-        }
+    for AnalysisFileVersion { path, .. } in list_analysis_files(data, study)? {
         let bytes = checksum::read_checksummed_json_bytes(&path, "{\"head\":", REMEDY)?;
         let found: LateInteractionRankerAnalysis =
             serde_json::from_slice(&bytes).map_err(|it| Error::CorruptData {

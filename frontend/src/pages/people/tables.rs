@@ -64,7 +64,7 @@ fn InvitationRow(
     invited: PendingInvitation,
     whom: Option<String>,
 ) -> impl IntoView {
-    let what = RevokePersonOrInvitationRequest::Invitation { no: invited.id };
+    let what = RevokePersonOrInvitationRequest::Invitation { id: invited.id };
     let name = match &whom {
         Some(name) => format!("{name} (invited again)"),
         None => format!("New {}", invited.role.name()),

@@ -57,13 +57,14 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
             <a class="btn bare" href=it.href(desk.task) aria-current=current>{it.display_name()}</a>
         }
     });
-    let title = move || desk.details.with(|it| it.card.title.clone());
-    let study = desk.details.with_untracked(|it| it.card.study.clone());
+    let title = move || desk.details.with(|it| it.summary.title.clone());
+    let study = desk.details.with_untracked(|it| it.summary.study.clone());
     let href = PageRoute::Study {
         study: study.clone(),
     }
     .href();
-    let state = move || labels::task_status_class_and_label(desk.details.with(|it| it.card.status));
+    let state =
+        move || labels::task_status_class_and_label(desk.details.with(|it| it.summary.status));
     let body = move || match part.get() {
         CurationTab::Overview => view! { <TaskOverviewTab desk/> }.into_any(),
         CurationTab::Progress => view! { <AnnotatorProgressTab desk/> }.into_any(),

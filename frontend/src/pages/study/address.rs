@@ -106,10 +106,10 @@ impl CellAddress {
 
     /// Returns the position on the heat map; none if there is no such ranker.
     pub(crate) fn position(&self, overview: &StudyOverview) -> Option<HeatMapPosition> {
-        let slugs: Vec<String> = overview.rows.iter().map(|it| it.slug.clone()).collect();
+        let slugs = overview.rows.iter().map(|it| it.slug.as_str());
         let row = match self.ranker.as_str() {
             RELEVANCE_SLUG => RankerOrRelevanceRow::Relevance,
-            name => RankerOrRelevanceRow::Ranker(parse_ranker_slug_or_position(&slugs, name).ok()?),
+            name => RankerOrRelevanceRow::Ranker(parse_ranker_slug_or_position(slugs, name).ok()?),
         };
         Some(HeatMapPosition {
             row,

@@ -24,7 +24,7 @@ pub(super) fn AgreementTab(desk: CurationPageState) -> impl IntoView {
 fn AgreementTables(found: AgreementResponse) -> impl IntoView {
     let AgreementResponse {
         agreement: agreements,
-        names,
+        annotators: names,
     } = found;
     if agreements.overall.observed.is_none() {
         return view! {

@@ -39,7 +39,7 @@ pub(super) fn ItemHistoryView(
     let rows = found
         .events
         .iter()
-        .map(|it| event_row(it, &found.names, claim));
+        .map(|it| event_row(it, &found.annotators, claim));
     let rows = rows.collect_view();
     view! {
         <p class="facts">

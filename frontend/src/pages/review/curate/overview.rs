@@ -33,8 +33,8 @@ fn no_change(desk: CurationPageState) -> UpdateTaskRequest {
 /// Renders whether the task is open and who sees the results, with buttons to change both.
 #[component]
 fn TaskStateControls(desk: CurationPageState) -> impl IntoView {
-    let state = Memo::new(move |_| desk.details.with(|it| it.card.status));
-    let public = Memo::new(move |_| desk.details.with(|it| it.card.are_results_public));
+    let state = Memo::new(move |_| desk.details.with(|it| it.summary.status));
+    let public = Memo::new(move |_| desk.details.with(|it| it.summary.are_results_public));
     let turn = move |to: AnnotationTaskStatus| {
         let change = UpdateTaskRequest {
             status: Some(to),

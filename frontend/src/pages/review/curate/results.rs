@@ -13,7 +13,7 @@ use crate::widgets::resource_view::RequestReplyView;
 /// Renders the tab with the results of the task.
 #[component]
 pub(super) fn TaskResultsTab(desk: CurationPageState) -> impl IntoView {
-    let study = desk.details.with_untracked(|it| it.card.study.clone());
+    let study = desk.details.with_untracked(|it| it.summary.study.clone());
     let answer = api::fetch_on_signal_change(move || ListStudyHumanJudgmentsRequest {
         study: study.clone(),
     });

@@ -83,7 +83,7 @@ pub(super) struct CurationPageState {
 impl CurationPageState {
     pub(super) fn new(whole: TaskDefinitionResponse) -> CurationPageState {
         let desk = CurationPageState {
-            task: whole.card.task,
+            task: whole.summary.task,
             details: RwSignal::new(whole),
             rankers: RwSignal::new(Vec::new()),
             action: MutatingRequestState::new(),
@@ -95,7 +95,7 @@ impl CurationPageState {
     /// Loads the names of the rankers. Until then, and if the study is gone, the pages show row
     /// numbers.
     pub(super) fn load_ranker_names(self) {
-        let study = self.details.with_untracked(|it| it.card.study.clone());
+        let study = self.details.with_untracked(|it| it.summary.study.clone());
         leptos::task::spawn_local(async move {
             let dials = StudyPageControls::default();
             if let Ok(found) = api::send_and_parse(&GetStudyRequest {

@@ -171,10 +171,10 @@ impl NewTaskForm {
         };
         let made = async move { api::send_and_parse(&CreateTaskRequest { task }).await };
         spawn_unless_busy(self.action.is_busy, made, move |made| match made {
-            Ok(TaskDefinitionResponse { card, .. }) => {
+            Ok(TaskDefinitionResponse { summary, .. }) => {
                 draft::delete_draft();
                 location::replace_browser_address(
-                    &PageRoute::CurateTask { task: card.task }.href(),
+                    &PageRoute::CurateTask { task: summary.task }.href(),
                 );
             }
             Err(error) => self.show_error(error),

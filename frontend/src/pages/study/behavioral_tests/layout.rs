@@ -86,8 +86,8 @@ impl BehavioralTestKind {
 
 /// Returns the row of a ranker that an address names.
 pub(super) fn ranker_row(found: &BehavioralTestResults, name: &str) -> Option<usize> {
-    let slugs: Vec<String> = found.rankers.iter().map(|it| it.slug.clone()).collect();
-    parse_ranker_slug_or_position(&slugs, name).ok()
+    let slugs = found.rankers.iter().map(|it| it.slug.as_str());
+    parse_ranker_slug_or_position(slugs, name).ok()
 }
 
 /// The rows and columns of a grid of effects.
