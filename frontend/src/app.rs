@@ -152,13 +152,12 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
 fn LazyRoute() -> impl IntoView {
     let url = use_url();
     // Keeping the old path keeps the page mounted, so the next instance replaces the one before it
-    // without a pause.
+    // without a pause, and the list in which a ranker was chosen keeps the focus.
     let path = Memo::new(move |before: Option<&String>| {
-        let is_instance =
-            |it: &str| matches!(PageRoute::parse(it), Some(PageRoute::Instance { .. }));
         let path = url.read().path().to_owned();
-        match before {
-            Some(before) if is_instance(before) && is_instance(&path) => before.clone(),
+        let pages = before.and_then(|it| Some((PageRoute::parse(it)?, PageRoute::parse(&path)?)));
+        match (before, pages) {
+            (Some(before), Some((from, to))) if from.stays_mounted_for(&to) => before.clone(),
             _ => path,
         }
     });

@@ -72,8 +72,8 @@ pub fn mount_lazy_page(
 fn page_view(page: PageRoute) -> AnyView {
     match page {
         PageRoute::Figures { study } => view! { <FiguresPage study/> }.into_any(),
-        PageRoute::LateInteraction { study, ranker } => {
-            view! { <LateInteractionPage study ranker/> }.into_any()
+        PageRoute::LateInteraction { study, .. } => {
+            view! { <LateInteractionPage study/> }.into_any()
         }
         PageRoute::CompareRankers { study } => view! { <CompareRankers study/> }.into_any(),
         PageRoute::BehavioralTests { study } => view! { <BehavioralTests study/> }.into_any(),

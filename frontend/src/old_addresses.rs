@@ -1,6 +1,8 @@
 //! The addresses that pages had before. They were cited and shared, so they lead to the page.
 
-use crate::routes::{PathValues, escape, parse_parameters};
+use shared::reproduce::ReproduciblePaper;
+
+use crate::routes::{PageRoute, PathValues, escape, parse_parameters, query_string};
 
 /// An address that a page had: its old path, its present path, and the parameters with other names.
 /// The present path may contain parameters; values of the old path that it does not contain are
@@ -62,7 +64,7 @@ pub(crate) const WORKBENCH: &[Renaming] = &[
     ("of", "instances"),
 ];
 
-/// Every old address. The first one whose values are all known is used.
+/// Every old address. The first one that leads to a page is used.
 const OLD_ADDRESSES: &[OldAddress] = &[
     ("/study/:study", "/studies/:study", STUDY),
     ("/study/:study/figures", "/studies/:study/figures", STUDY),
@@ -122,7 +124,7 @@ const VALUES: &[(&str, &str, &str)] = &[
 ];
 
 /// Returns the present address of a page with a path and a query string that it had before; none if
-/// no page had this path.
+/// no page had this path, or if it would lead to no page.
 pub(crate) fn present_address(path: &str, search: &str) -> Option<String> {
     let path = path.strip_suffix('/').unwrap_or(path);
     OLD_ADDRESSES.iter().find_map(|(old, new, renamings)| {
@@ -130,8 +132,33 @@ pub(crate) fn present_address(path: &str, search: &str) -> Option<String> {
         let values = values.into_iter().map(|(name, it)| (name.to_owned(), it));
         let parameters = parse_parameters(search).into_iter();
         let parameters = parameters.flat_map(|(name, value)| present(renamings, &name, value));
-        fill(new, values.chain(parameters).collect())
+        let values: Vec<(String, String)> = values.chain(parameters).collect();
+        let address = fill(new, values.clone()).filter(|it| is_page_address(it));
+        address.or_else(|| fill(new, with_last_table(new, values)?))
     })
+}
+
+/// Returns whether the path of an address is that of a page.
+fn is_page_address(address: &str) -> bool {
+    let path = address.split('?').next().unwrap_or_default();
+    PageRoute::parse(path).is_some()
+}
+
+/// Returns the values with the last table of their paper, which is shown in place of a table that
+/// is missing or unknown; none if the address has no table, or the paper is unknown.
+fn with_last_table(
+    pattern: &str,
+    mut values: Vec<(String, String)>,
+) -> Option<Vec<(String, String)>> {
+    if !pattern.ends_with("/:table") {
+        return None;
+    }
+    let paper = values.iter().find(|it| it.0 == "paper")?;
+    let paper: ReproduciblePaper = paper.1.parse().ok()?;
+    let table = paper.reproducible_table_numbers().last()?;
+    values.retain(|it| it.0 != "table");
+    values.push(("table".to_owned(), table.to_string()));
+    Some(values)
 }
 
 /// Returns the lookup of parameters by their present names in an address that may have old ones.
@@ -189,18 +216,12 @@ fn fill(pattern: &str, mut values: Vec<(String, String)>) -> Option<String> {
             None => address.push_str(part),
         }
     }
-    let mut separator = '?';
-    for (name, value) in values {
-        address.push_str(&format!("{separator}{}={}", escape(&name), escape(&value)));
-        separator = '&';
-    }
-    Some(address)
+    Some(address + &query_string(values))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routes::PageRoute;
 
     #[test]
     fn every_old_address_leads_to_its_page() {
@@ -268,6 +289,14 @@ mod tests {
                 "/reproductions/rennings2019/tables/1?study=demo",
             ),
             ("/replay?study=demo", "/reproductions?study=demo"),
+            (
+                "/replay?paper=rennings2019",
+                "/reproductions/rennings2019/tables/2",
+            ),
+            (
+                "/replay?paper=camara2020&table=99&study=demo",
+                "/reproductions/camara2020/tables/3?study=demo",
+            ),
             ("/review", "/annotation/tasks"),
             ("/review/new?study=demo", "/annotation/tasks/new?study=demo"),
             ("/review/7", "/annotation/tasks/7"),
@@ -291,6 +320,8 @@ mod tests {
             "/workbench",
             "/nothing",
             "/review/7/x/y",
+            "/review/x",
+            "/study/demo/nothing/0",
         ] {
             assert_eq!(present_address(present, ""), None, "{present}");
         }

@@ -243,6 +243,19 @@ impl PageRoute {
         }
     }
 
+    /// Returns whether another page replaces this one in place, so that it stays mounted: the next
+    /// instance, or another ranker of the Late interaction page of a study.
+    pub(crate) fn stays_mounted_for(&self, next: &PageRoute) -> bool {
+        match (self, next) {
+            (PageRoute::Instance { .. }, PageRoute::Instance { .. }) => true,
+            (
+                PageRoute::LateInteraction { study, .. },
+                PageRoute::LateInteraction { study: other, .. },
+            ) => study == other,
+            _ => false,
+        }
+    }
+
     /// Returns the path of the page.
     pub(crate) fn href(&self) -> String {
         let values = self.values();
@@ -358,6 +371,19 @@ pub(crate) fn escape(text: &str) -> String {
 
 pub(crate) fn unescape(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// Returns parameters as an escaped query string, `?name=value&…`, or an empty text if there are
+/// none.
+pub(crate) fn query_string(
+    parameters: impl IntoIterator<Item = (impl AsRef<str>, String)>,
+) -> String {
+    let mut text = String::new();
+    for (name, value) in parameters {
+        text.push(if text.is_empty() { '?' } else { '&' });
+        text.push_str(&format!("{}={}", escape(name.as_ref()), escape(&value)));
+    }
+    text
 }
 
 /// Returns the parameters of a query string, with or without its `?`, unescaped.
@@ -496,6 +522,28 @@ mod tests {
     }
 
     #[test]
+    fn a_page_stays_mounted_for_another_instance_or_ranker() {
+        let stays = |from: &str, to: &str| {
+            let [from, to] = [from, to].map(|it| PageRoute::parse(it).unwrap());
+            from.stays_mounted_for(&to)
+        };
+        let instance = "/studies/demo/probes/tfc1/instances/0";
+        assert!(stays(instance, "/studies/demo/probes/tp/instances/3"));
+        assert!(!stays(instance, "/studies/demo"));
+        let analysis = "/studies/demo/late-interaction";
+        assert!(stays(
+            analysis,
+            "/studies/demo/late-interaction/minilm-late"
+        ));
+        assert!(stays(
+            "/studies/demo/late-interaction/minilm-late",
+            analysis
+        ));
+        assert!(!stays(analysis, "/studies/other/late-interaction"));
+        assert!(!stays(analysis, instance));
+    }
+
+    #[test]
     fn reserved_characters_are_escaped() {
         assert_eq!(unescape("match%3Alength"), "match:length");
         assert_eq!(unescape("100%"), "100%");
@@ -503,5 +551,16 @@ mod tests {
         let parameters: Vec<(&str, &str)> = parameters.iter().map(|it| (&*it.0, &*it.1)).collect();
         assert_eq!(parameters, [("a", "x +"), ("b", ""), ("c", "1=2")]);
         assert_eq!(escape("c++ ~_.-"), "c%2B%2B%20~_.-");
+        let parameters = [("query_filter", "ice & snow=1"), ("a b", "it's (x)!*")];
+        let parameters = parameters.map(|(name, it)| (name, it.to_owned()));
+        let text = query_string(parameters.clone());
+        assert_eq!(
+            text,
+            "?query_filter=ice%20%26%20snow%3D1&a%20b=it%27s%20%28x%29%21%2A"
+        );
+        let parsed = parse_parameters(&text);
+        let parsed = parsed.iter().map(|it| (&*it.0, it.1.clone()));
+        assert!(parsed.eq(parameters));
+        assert_eq!(query_string(None::<(&str, String)>), "");
     }
 }

@@ -9,8 +9,8 @@ use shared::compare::{QueryRelevanceRequirement, RankerComparisonOptions};
 use shared::text::Stopwords;
 
 use crate::pages::page_state::AddressEncodedPageState;
-use crate::pages::study::address::{ParameterLookup, query_string};
-use crate::routes::PageRoute;
+use crate::pages::study::address::ParameterLookup;
+use crate::routes::{PageRoute, query_string};
 
 /// The number of rows in a page of the list.
 pub(crate) const ROWS: u64 = 25;

@@ -6,13 +6,14 @@ use shared::api::GetFiguresRequest;
 use shared::plot;
 use shared::probe::AxiomVariant;
 use shared::report::{self, format};
+use shared::score::slug::ranker_slugs;
 use shared::study::controls::StudyPageControls;
 use shared::study::figures::{StudyFigureOptions, StudyFigures};
 
 use crate::api;
 use crate::location::PageLocation;
 use crate::pages::study::address;
-use crate::routes::PageRoute;
+use crate::routes::{PageRoute, query_string};
 use crate::widgets::controls::QuerySplitSelect;
 use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::form::SelectField;
@@ -45,28 +46,31 @@ pub(crate) fn FiguresPage(
 }
 
 fn choice_from_address(address: &PageLocation) -> StudyFigureOptions {
-    let number = |key: &str| address.query_parameter(key)?.parse().ok();
     let get = |key: &str| address.query_parameter(key);
+    let usual = StudyFigureOptions::default();
+    let reference = get("reference").filter(|it| !it.is_empty());
+    let measure = get("measure").and_then(|it| it.parse().ok());
     StudyFigureOptions {
         controls: address::controls_from_address(&get),
-        reference_row: number("reference").unwrap_or_default(),
-        measure_index: number("measure").unwrap_or_default(),
+        reference: reference.unwrap_or(usual.reference),
+        measure: measure.unwrap_or(usual.measure),
     }
 }
 
 /// Writes the options to the address and updates the figures.
 fn set_choice(study: &str, next: StudyFigureOptions, choice: RwSignal<StudyFigureOptions>) {
+    let usual = StudyFigureOptions::default();
     let mut pairs = address::controls_parameters(&next.controls);
-    if next.reference_row > 0 {
-        pairs.push(("reference", next.reference_row.to_string()));
+    if next.reference != usual.reference {
+        pairs.push(("reference", next.reference.clone()));
     }
-    if next.measure_index > 0 {
-        pairs.push(("measure", next.measure_index.to_string()));
+    if next.measure != usual.measure {
+        pairs.push(("measure", next.measure.to_string()));
     }
     let page = PageRoute::Figures {
         study: study.to_owned(),
     };
-    let href = page.href() + &address::query_string(pairs);
+    let href = page.href() + &query_string(pairs);
     if let Ok(history) = window().history() {
         let null = wasm_bindgen::JsValue::NULL;
         let _ = history.replace_state_with_url(&null, "", Some(&href));
@@ -199,14 +203,17 @@ fn Choices(
         .iter()
         .map(|it| view! { <option value=it.slug() selected=*it == shown>{it.slug()}</option> });
     let modes_options = modes_options.collect_view();
-    let rankers = figures.rankers.iter().enumerate().map(|(at, it)| {
-        let selected = at == now.reference_row as usize;
-        view! { <option value=at.to_string() selected=selected>{it.label.clone()}</option> }
+    let reference = figures.reference_comparison.reference as usize;
+    let slugs = ranker_slugs(&figures.rankers);
+    let rankers = figures.rankers.iter().zip(slugs).enumerate();
+    let rankers = rankers.map(|(row, (it, slug))| {
+        let selected = row == reference;
+        view! { <option value=slug selected=selected>{it.label.clone()}</option> }
     });
     let rankers = rankers.collect_view();
     let measures = figures.effectiveness.iter().flat_map(|it| &it.measures);
     let measures = measures.enumerate().map(|(at, it)| {
-        let selected = at == now.measure_index as usize;
+        let selected = at == now.measure as usize;
         view! { <option value=at.to_string() selected=selected>{it.clone()}</option> }
     });
     let measures = measures.collect_view();
@@ -215,7 +222,7 @@ fn Choices(
         view! {
             <SelectField label="Measure" choose=move |at: String| {
                 let at = at.parse().unwrap_or_default();
-                by_measure(&|it| it.measure_index = at);
+                by_measure(&|it| it.measure = at);
             }>{measures}</SelectField>
         }
     });
@@ -243,9 +250,8 @@ fn Choices(
                     };
                 });
             }>{modes_options}</SelectField>
-            <SelectField label="Compare with" choose=move |at: String| {
-                let at = at.parse().unwrap_or_default();
-                by_ranker(&|it| it.reference_row = at);
+            <SelectField label="Compare with" choose=move |slug: String| {
+                by_ranker(&|it| it.reference.clone_from(&slug));
             }>{rankers}</SelectField>
             {measure}
             {splits}

@@ -19,11 +19,11 @@ use shared::score::RankerKind;
 use shared::score::slug::{parse_ranker_slug_or_position, ranker_slugs};
 use shared::study::instance_details::{InstanceDetails, RankerInstanceVerdict};
 
-use super::study::address::{InstanceView, StudyView, query_string, variant_from_address};
+use super::study::address::{InstanceView, StudyView, variant_from_address};
 use crate::api;
 use crate::keyboard::{self, KeyPressOutcome};
 use crate::location::{self, PageLocation};
-use crate::routes::PageRoute;
+use crate::routes::{PageRoute, query_string};
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
 use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
 use crate::widgets::highlighted_text::HighlightedTextView;
@@ -43,12 +43,13 @@ use word_similarity::QuerySimilarWordsSection;
 struct InstancePath {
     study: String,
     probe: Probe,
-    mode: AxiomVariant,
+    /// The variant of the axiom; `None` is the first variant of the study.
+    mode: Option<AxiomVariant>,
     number: u64,
 }
 
 impl InstancePath {
-    /// Parses an address; a missing variant is the first, as in [`InstanceView::from_address`].
+    /// Parses an address; `None` if it is not that of an instance.
     fn parse(path: &str, search: &str) -> Option<InstancePath> {
         let PageRoute::Instance {
             study,
@@ -62,7 +63,7 @@ impl InstancePath {
         Some(InstancePath {
             study,
             probe,
-            mode: mode.unwrap_or(AxiomVariant::Fixed),
+            mode,
             number,
         })
     }
@@ -100,7 +101,7 @@ pub(crate) fn InstanceDetailsPage() -> impl IntoView {
             let request = GetInstanceRequest {
                 study,
                 probe,
-                variant: Some(mode),
+                variant: mode,
                 number,
                 tie_threshold: delta_score,
             };
@@ -314,13 +315,13 @@ fn InstanceButtons(
     /// Whether the texts are withheld, so that there is nothing to open in the Playground.
     withheld: bool,
 ) -> impl IntoView {
-    let playground = PageRoute::Playground.href()
-        + &query_string([
-            ("study", here.study.clone()),
-            ("probe", here.probe.slug().into_owned()),
-            ("variant", here.mode.slug().to_owned()),
-            ("number", here.number.to_string()),
-        ]);
+    let mut parameters = vec![
+        ("study", here.study.clone()),
+        ("probe", here.probe.slug().into_owned()),
+        ("number", here.number.to_string()),
+    ];
+    parameters.extend(here.mode.map(|it| ("variant", it.slug().to_owned())));
+    let playground = PageRoute::Playground.href() + &query_string(parameters);
     let here = StoredValue::new(here);
     // None while another instance is loading.
     let known = move || {

@@ -9,7 +9,7 @@ mod documents;
 mod term_details;
 
 use leptos::prelude::*;
-use shared::api::{GetStudyRequest, ListLateInteractionAnalysesRequest};
+use shared::api::{ErrorResponse, GetStudyRequest, ListLateInteractionAnalysesRequest};
 use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::probe::CandidatePoolSpec;
 use shared::report::{self, format};
@@ -19,7 +19,10 @@ use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
 
 use crate::api;
+use crate::location::PageLocation;
 use crate::number_format::format_count_with_noun;
+use crate::routes::PageRoute;
+use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::figure_section::ExportableFigureSection;
 use crate::widgets::form::SelectField;
 use crate::widgets::resource_view::{RequestReplyView, StudyBreadcrumb};
@@ -33,17 +36,27 @@ use term_table::TermImportanceTable;
 /// The overview of the study, once it is loaded.
 type OverviewResource = LocalResource<Result<StudyOverview, api::RequestError>>;
 
+/// The position of the analysis in the list of all, or why the ranker in the address has none.
+type AnalysisPosition = Result<usize, String>;
+
 /// Renders the Late interaction page of a study.
 #[component]
 pub(crate) fn LateInteractionPage(
     /// The name of the study.
     study: String,
-    /// The slug of the ranker; none takes the first.
-    ranker: Option<String>,
 ) -> impl IntoView {
+    let path = PageLocation::from_context_or_browser().path;
+    // An address of another page is ignored, since this page is about to be removed.
+    let ranker = Memo::new(move |before: Option<&Option<String>>| {
+        let page = PageRoute::parse(&path.read());
+        match page {
+            Some(PageRoute::LateInteraction { ranker, .. }) => ranker,
+            _ => before.cloned().flatten(),
+        }
+    });
     let scene = LateInteractionPageState::following_address(
         study.clone(),
-        move |get| LateInteractionView::from_address(ranker.clone(), get),
+        move |get| LateInteractionView::from_address(ranker.get(), get),
         LateInteractionView::href,
     );
     let name = scene.study;
@@ -86,26 +99,41 @@ fn AnalysisView(
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let slugs: Vec<String> = found.iter().map(|it| it.slug.clone()).collect();
-    let at = Memo::new(move |_| {
-        let ranker = scene.view.get().ranker;
-        let slugs = slugs.iter().map(String::as_str);
-        let row = ranker.and_then(|it| parse_ranker_slug_or_position(slugs, &it).ok());
-        row.unwrap_or_default()
+    let at: Memo<AnalysisPosition> = Memo::new(move |_| match scene.view.get().ranker {
+        None => Ok(0),
+        Some(it) => parse_ranker_slug_or_position(slugs.iter().map(String::as_str), &it)
+            .map_err(|it| it.to_string()),
     });
-    let rankers = (found.len() > 1).then(|| {
-        let ranker = |it: &LateInteractionAnalysisWithRankerSlug| {
-            (it.slug.clone(), it.analysis.header.ranker.clone())
-        };
-        let rankers = found.iter().map(ranker).collect();
-        view! { <RankerSelect rankers at scene/> }
-    });
+    let ranker = |it: &LateInteractionAnalysisWithRankerSlug| {
+        (it.slug.clone(), it.analysis.header.ranker.clone())
+    };
+    let rankers: Vec<(String, RankerInfo)> = found.iter().map(ranker).collect();
+    // A single ranker can be chosen in place of an unknown one.
+    let n_rankers = rankers.len();
+    let has_choice = Memo::new(move |_| n_rankers > 1 || at.with(Result::is_err));
+    let select = move || {
+        let rankers = rankers.clone();
+        let select = || view! { <RankerSelect rankers at scene/> };
+        has_choice.get().then(select)
+    };
+    let unknown = move || {
+        let message = at.get().err()?;
+        let error = ErrorResponse::with_message_and_type(message, "unknown");
+        Some(view! {
+            <h1>"The analysis cannot be shown"</h1>
+            <LoadErrorMessage error=api::RequestError::Server(error)/>
+        })
+    };
     let found = StoredValue::new(found);
+    let analysis = move || {
+        let at = at.get().ok()?;
+        let listed = found.with_value(|it| it[at].clone());
+        Some(view! { <RankerAnalysis listed overview scene/> })
+    };
     view! {
-        {rankers}
-        {move || {
-            let found = found.with_value(|it| it[at.get()].clone());
-            view! { <RankerAnalysis listed=found overview scene/> }
-        }}
+        {unknown}
+        {select}
+        {analysis}
     }
 }
 
@@ -114,15 +142,22 @@ fn AnalysisView(
 fn RankerSelect(
     /// The rankers with their slugs.
     rankers: Vec<(String, RankerInfo)>,
-    at: Memo<usize>,
+    /// The position of the ranker that is shown.
+    at: Memo<AnalysisPosition>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let options = rankers.into_iter().enumerate().map(|(number, (slug, it))| {
         let note = it.note.map(|it| format!(", {it}")).unwrap_or_default();
-        let selected = move || at.get() == number;
-        view! { <option value=slug selected=selected>{it.label} {note}</option> }
+        let selected = move || at.with(|it| *it == Ok(number));
+        view! { <option value=slug prop:selected=selected>{it.label} {note}</option> }
     });
     let options = options.collect_view();
+    let placeholder = move || {
+        let is_unknown = at.with(Result::is_err);
+        is_unknown.then(|| {
+            view! { <option value="" disabled hidden selected>"Choose a ranker"</option> }
+        })
+    };
     let choose = move |slug: String| {
         scene.update(|it| {
             *it = LateInteractionView {
@@ -133,7 +168,7 @@ fn RankerSelect(
     };
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <SelectField label="Ranker" choose>{options}</SelectField>
+            <SelectField label="Ranker" choose>{placeholder} {options}</SelectField>
         </form>
     }
 }

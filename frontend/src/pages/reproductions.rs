@@ -9,8 +9,7 @@ use shared::study::overview::StudySummary;
 
 use crate::api::{self, RequestError};
 use crate::location::PageLocation;
-use crate::pages::study::address;
-use crate::routes::PageRoute;
+use crate::routes::{PageRoute, query_string};
 use crate::widgets::download;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::form::SelectField;
@@ -88,7 +87,7 @@ fn set_choice(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
         table: Some(next.asked),
     };
     let study = next.study.clone().map(|it| ("study", it));
-    let href = page.href() + &address::query_string(study);
+    let href = page.href() + &query_string(study);
     if let Ok(history) = window().history() {
         let null = wasm_bindgen::JsValue::NULL;
         let _ = history.replace_state_with_url(&null, "", Some(&href));

@@ -23,7 +23,7 @@ use web_sys::{File, HtmlInputElement};
 use crate::api::{RequestError, worker};
 use crate::keyboard::{self, KeyPressOutcome};
 use crate::old_addresses::{WORKBENCH, with_old_names};
-use crate::routes::PageRoute;
+use crate::routes::{PageRoute, query_string};
 use settings::LocalStudyFormValues;
 use state::{StudyRunState, StudyScoringJob, WorkbenchState};
 
@@ -104,14 +104,7 @@ fn write_address(bench: WorkbenchState) {
             query.push(("job", id));
             query.push(("instances", of));
         }
-        let pairs: Vec<String> = query
-            .iter()
-            .map(|(key, value)| format!("{key}={}", js_sys::encode_uri_component(value)))
-            .collect();
-        let mut address = PageRoute::Workbench.href();
-        if !pairs.is_empty() {
-            address = format!("{address}?{}", pairs.join("&"));
-        }
+        let address = PageRoute::Workbench.href() + &query_string(query);
         if before.is_some_and(|it| it != address) {
             let options = NavigateOptions {
                 replace: true,

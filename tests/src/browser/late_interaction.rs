@@ -152,6 +152,61 @@ fn plots_have_tables_and_files() {
 }
 
 #[test]
+fn an_address_with_an_unknown_ranker_says_so() {
+    with_tab(&SITE.origin, |tab| {
+        tab.open("/studies/tiny/late-interaction/tiny-latee");
+        tab.wait_for_text("there is no ranker named `tiny-latee`; there are tiny-late-interaction");
+        assert_eq!(tab.count(".plots"), 0);
+        choose_ranker(tab, 1);
+        tab.wait_for_address("/studies/tiny/late-interaction/tiny-late-interaction");
+        tab.wait_until("the plots", SHOWN);
+        assert!(!tab.text("main").contains("there is no ranker"));
+    });
+}
+
+/// Focuses the list of rankers and selects the option at a position.
+fn choose_ranker(tab: &BrowserTab, at: usize) {
+    let script = "const select = document.querySelector('.choices select');
+        select.dataset.kept = 'yes';
+        select.focus();
+        select.selectedIndex = arguments[0];
+        select.dispatchEvent(new Event('change', {bubbles: true}));";
+    tab.js(script, &[serde_json::json!(at)]);
+}
+
+#[test]
+fn another_ranker_keeps_the_page_and_the_focus() {
+    let home = published("two", "Two");
+    let tiny = tiny_model();
+    let colbert = tiny.parent().unwrap().join("colbert-tiny");
+    for model in [
+        format!("{}:late", tiny.display()),
+        format!("{}:colbert", colbert.display()),
+    ] {
+        home.run(&format!(
+            "late-interaction --study two --ranker {model} --pool all --min-vectors 2"
+        ))
+        .expect_success();
+    }
+    let served = SharedServer::start(home, &[]);
+    // The list is the element in which the ranker was chosen, and the analysis is that of the
+    // ranker in the address.
+    let shown = "const select = document.querySelector('.choices select');
+        const label = document.querySelector('.head .facts span')?.textContent;
+        return select?.dataset.kept === 'yes' && document.activeElement === select
+            && location.pathname === '/studies/two/late-interaction/' + select.value
+            && !!label && select.selectedOptions[0].textContent.startsWith(label)";
+    with_tab(&served.origin, |tab| {
+        tab.open("/studies/two/late-interaction");
+        tab.wait_for_element("the analysis", ".plots svg.drawing");
+        for at in [1, 0] {
+            choose_ranker(tab, at);
+            tab.wait_until("the other ranker", shown);
+        }
+    });
+}
+
+#[test]
 fn a_study_that_was_not_looked_into_says_how() {
     let served = SharedServer::start(published("plain", "Plain"), &[]);
     with_tab(&served.origin, |tab| {

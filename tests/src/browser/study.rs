@@ -1,7 +1,9 @@
 //! From the heat map of a study to the term that decided one instance.
 
+use super::background_process::SharedServer;
 use super::demo_site;
 use super::tab::{AriaRole, BrowserTab, with_tab};
+use crate::harness::{TestHome, study_file, tiny_collection};
 use thirtyfour::Key;
 
 /// Waits until the heat map and the panel show the latest numbers.
@@ -215,4 +217,24 @@ fn instance(tab: &BrowserTab) {
     assert_eq!(asked.as_str().unwrap().trim(), query.trim());
     tab.wait_for_text("Opened from TFC1 instance");
     tab.wait_for_element("an axiom that applies", ".holds .verdict.ok");
+}
+
+#[test]
+fn an_instance_without_a_variant_is_of_the_first_of_its_study() {
+    let home = TestHome::new();
+    let rest = r#"pool = "all"
+probes = ["tfc1"]
+variants = ["code"]
+rankers = ["bm25"]"#;
+    home.make_study(study_file("printed", "Printed", tiny_collection(), rest));
+    home.run("study publish printed").expect_success();
+    let served = SharedServer::start(home, &[]);
+    with_tab(&served.origin, |tab| {
+        tab.open("/studies/printed/probes/tfc1/instances/0");
+        tab.wait_for_text("Why this is an instance");
+        tab.wait_for_text("TFC1, code");
+        tab.click_at("a.btn[href^='/playground']");
+        tab.wait_for_address("/playground?study=printed&probe=tfc1&number=0");
+        tab.wait_for_text("Opened from TFC1 instance 1 of printed");
+    });
 }

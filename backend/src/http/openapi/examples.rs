@@ -267,7 +267,10 @@ examples! {
     };
     GetFiguresRequest => GetFiguresRequest {
         study: study(),
-        options: StudyFigureOptions { reference_row: 1, ..StudyFigureOptions::default() },
+        options: StudyFigureOptions {
+            reference: "ql".to_owned(),
+            ..StudyFigureOptions::default()
+        },
     };
     GetBehavioralTestsRequest => GetBehavioralTestsRequest {
         study: study(),

@@ -45,7 +45,7 @@ impl InstanceNeighbors {
             }
         }
         let mut list = InstanceListView::default();
-        list.dials.variant = Some(place.mode);
+        list.dials.variant = place.mode;
         let page = ask(place, &list, "0", place.number).await?;
         let found = InstanceNeighbors::from_page(&page, place.number, place.number);
         let alone = InstanceNeighbors {

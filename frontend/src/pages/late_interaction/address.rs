@@ -1,8 +1,8 @@
 //! The address of the Late interaction page, so that a view can be cited and shared.
 
 use crate::pages::page_state::AddressEncodedPageState;
-use crate::pages::study::address::{ParameterLookup, query_string};
-use crate::routes::PageRoute;
+use crate::pages::study::address::ParameterLookup;
+use crate::routes::{PageRoute, query_string};
 
 /// What the Late interaction page shows, as encoded in its address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::api::{CollectionStatisticsResponse, GetInstanceRequest, ScoreDocumentsResponse};
-use shared::probe::{AxiomVariant, Manipulation, ScoreClaim};
+use shared::probe::{Manipulation, ScoreClaim};
 use shared::score::RankerInfo;
 use shared::study::instance_details::{InstanceDetails, QueryTermInfo};
 use shared::study::playground::PlaygroundResult;
@@ -157,7 +157,8 @@ impl PlaygroundState {
 pub(super) struct StudyInstanceFromUrl(pub(super) GetInstanceRequest);
 
 impl StudyInstanceFromUrl {
-    /// Reads `study`, `probe`, `variant` and `number` from the parameters of an address.
+    /// Reads `study`, `probe`, `variant` and `number` from the parameters of an address. Without a
+    /// variant, the instance is of the first variant of the study.
     pub(super) fn from_address_parameters(
         word: impl Fn(&str) -> Option<String>,
     ) -> Option<StudyInstanceFromUrl> {
@@ -165,7 +166,7 @@ impl StudyInstanceFromUrl {
         Some(StudyInstanceFromUrl(GetInstanceRequest {
             study: word("study")?,
             probe: word("probe")?.parse().ok()?,
-            variant: Some(variant_from_address(&word)?),
+            variant: variant_from_address(&word),
             number: word("number")?.parse().ok()?,
             tie_threshold: None,
         }))
@@ -180,25 +181,23 @@ impl StudyInstanceFromUrl {
             number,
             ..
         } = &self.0;
-        InstanceView::default().href(
-            study,
-            *probe,
-            variant.unwrap_or(AxiomVariant::Fixed),
-            *number,
-        )
+        InstanceView::default().href(study, *probe, *variant, *number)
     }
 
     pub(super) async fn fetch_as_input(self) -> Result<PlaygroundInput, RequestError> {
         let StudyInstanceFromUrl(request) = self;
         let InstanceDetails {
-            query, docs: texts, ..
+            query,
+            docs: texts,
+            variant,
+            ..
         } = api::send_and_parse(&request).await?;
         Ok(PlaygroundInput {
             query: query.text,
             documents: texts.into_iter().map(|it| it.text.text).collect(),
             settings: PlaygroundSettings {
                 study: Some(request.study),
-                variant: request.variant.unwrap_or(AxiomVariant::Fixed),
+                variant,
                 ..PlaygroundSettings::default_settings()
             },
         })

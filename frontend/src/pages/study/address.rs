@@ -9,7 +9,7 @@ use shared::study::instance_list::{InstanceListOptions, InstanceSort};
 use shared::study::overview::StudyOverview;
 use shared::verdict::VerdictOutcome;
 
-use crate::routes::{PageRoute, escape};
+use crate::routes::{PageRoute, query_string};
 use crate::widgets::heatmap::{HeatMapPosition, RankerOrRelevanceRow};
 
 /// Returns the value of a key in an address.
@@ -298,23 +298,22 @@ impl InstanceListView {
 }
 
 impl InstanceView {
-    /// Parses a view from an address; a missing variant is the first.
+    /// Parses a view from an address. Without a variant, it is that of the first variant of the
+    /// study.
     pub(crate) fn from_address(get: ParameterLookup<'_>) -> InstanceView {
-        let mut list = InstanceListView::from_address(get);
-        list.dials.variant.get_or_insert(AxiomVariant::Fixed);
         InstanceView {
             ranker: get("ranker").filter(|it| !it.is_empty()),
             position: get("position").and_then(|it| it.parse().ok()),
-            list,
+            list: InstanceListView::from_address(get),
         }
     }
 
-    /// Returns the address of an instance.
+    /// Returns the address of an instance; `None` as variant is the first variant of the study.
     pub(crate) fn href(
         &self,
         study: &str,
         probe: Probe,
-        mode: AxiomVariant,
+        mode: impl Into<Option<AxiomVariant>>,
         number: u64,
     ) -> String {
         let page = PageRoute::Instance {
@@ -324,7 +323,7 @@ impl InstanceView {
         };
         let mut list = self.list.clone();
         // Numbers count the instances of a variant.
-        list.dials.variant = Some(mode);
+        list.dials.variant = mode.into();
         let mut pairs: Vec<QueryParameter> = Vec::new();
         pairs.extend(self.ranker.clone().map(|it| ("ranker", it)));
         pairs.extend(self.position.map(|it| ("position", it.to_string())));
@@ -419,20 +418,6 @@ pub(crate) fn controls_parameters(dials: &StudyPageControls) -> Vec<QueryParamet
     pairs
 }
 
-/// Returns the parameters as an escaped query string, `?key=value&…`, or an empty string if there
-/// are none.
-pub(crate) fn query_string(pairs: impl IntoIterator<Item = QueryParameter>) -> String {
-    let pairs: Vec<String> = pairs
-        .into_iter()
-        .map(|(key, value)| format!("{key}={}", escape(&value)))
-        .collect();
-    if pairs.is_empty() {
-        String::new()
-    } else {
-        format!("?{}", pairs.join("&"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -496,6 +481,14 @@ mod tests {
         let mut expected = view.clone();
         expected.list.dials.variant = Some(AxiomVariant::Code);
         assert_eq!(InstanceView::from_address(&get), expected);
+    }
+
+    #[test]
+    fn an_instance_without_a_variant_is_of_the_first_of_its_study() {
+        let view = InstanceView::from_address(&|_| None);
+        assert_eq!(view, InstanceView::default());
+        let href = view.href("demo", Probe::Axiom(Axiom::Tp), None::<AxiomVariant>, 3);
+        assert_eq!(href, "/studies/demo/probes/tp/instances/3");
     }
 
     #[test]

@@ -8,11 +8,11 @@ use shared::report::{format, study_tables};
 use shared::score::RankerKind;
 use shared::study::overview::StudyOverview;
 
-use super::address::{controls_parameters, query_string};
+use super::address::controls_parameters;
 use super::cite::CiteDialog;
 use super::export::ExportDialog;
 use crate::number_format::format_count_with_noun;
-use crate::routes::PageRoute;
+use crate::routes::{PageRoute, query_string};
 
 /// Renders the header of the page.
 #[component]

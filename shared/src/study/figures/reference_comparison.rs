@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::StudyFigureOptions;
 use crate::probe::{ProbeInstances, ScoreClaim, StudyDocNo, TieAgreementWithClaim};
 use crate::score::RankerQueryDocumentScores;
 use crate::stats::multiple_testing::holm_correction;
@@ -25,18 +24,18 @@ pub struct ComparisonWithReferenceRanker {
 }
 
 impl Study {
-    /// Compares every ranker with the reference ranker of the options.
+    /// Compares every ranker with the reference ranker, which is named by its row.
     pub(super) fn compare_satisfaction_with_reference_ranker(
         &self,
         shown: &[&ProbeInstances],
         filter: &InstanceFilter<'_>,
-        choice: &StudyFigureOptions,
+        dials: &StudyPageControls,
+        reference: usize,
     ) -> ComparisonWithReferenceRanker {
-        let reference = choice.reference_row as usize;
         let judging = ComparisonContext {
             study: self,
             filter,
-            dials: &choice.controls,
+            dials,
         };
         type ComparisonRow = Vec<Option<SatisfiedFractionDifference>>;
         let row = |(at, scores): (usize, &RankerQueryDocumentScores)| -> ComparisonRow {
@@ -52,7 +51,7 @@ impl Study {
         let cells = rows.iter_mut().flatten().flatten();
         cells.zip(&corrected).for_each(|(it, &p)| it.p_holm = p);
         ComparisonWithReferenceRanker {
-            reference: choice.reference_row,
+            reference: reference as u32,
             n_tests: corrected.len() as u64,
             rows,
         }
