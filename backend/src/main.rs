@@ -21,6 +21,7 @@ mod cli;
 #[cfg(test)]
 mod mutated_input;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(level)
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     match cli::Cli::parse().run_subcommand() {
         Ok(cli::CommandOutcome::Done) => ExitCode::SUCCESS,

@@ -66,8 +66,10 @@ impl ImportArgs {
                 warned: loaded.report.n_warned,
             });
         } else {
+            let qrels = loaded.collection.qrels.0.values();
+            let judgments: usize = qrels.map(|it| it.len()).sum();
             println!(
-                "{docs} documents and {queries} queries are in {}",
+                "{docs} documents, {queries} queries and {judgments} relevance judgments are in {}",
                 target.display()
             );
         }

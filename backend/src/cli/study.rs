@@ -246,6 +246,10 @@ fn set_visibility(
     run_with_database(folder, async |store| {
         store.set_study_visibility(name, visibility).await
     })?;
+    match visibility {
+        StudyVisibility::Published => println!("visitors see study `{name}`, at /studies/{name}"),
+        StudyVisibility::Withdrawn => println!("visitors do not see study `{name}`"),
+    }
     Ok(CommandOutcome::Done)
 }
 

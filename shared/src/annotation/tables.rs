@@ -52,7 +52,7 @@ pub fn annotation_progress_tables(
 /// - `results`: the agreement of each two sides, over all items and for each probe,
 /// - `judgments`: the numbers of items by outcome of the annotation,
 /// - `details`: each of these values with and without ties and by vote.
-pub fn agreement_estimate_tables(
+pub fn axiom_and_ranker_agreement_tables(
     found: &AgreementEstimates,
     rankers: &[String],
 ) -> Vec<ReportTable> {

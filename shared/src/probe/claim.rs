@@ -143,7 +143,7 @@ impl ScoreClaimKind {
     }
 
     /// Returns the claim of this kind about `texts`.
-    pub fn claim_about_docs<T: Copy>(self, texts: &[T]) -> ScoreClaim<T> {
+    pub fn build_score_claim<T: Copy>(self, texts: &[T]) -> ScoreClaim<T> {
         let (winner, loser) = (texts[0], texts[1]);
         match self {
             ScoreClaimKind::Higher => ScoreClaim::Higher { winner, loser },

@@ -133,7 +133,7 @@ impl DocumentFeatures {
 
     /// Returns how many times `once` has to be repeated to have this document's length and counts;
     /// `None` if there is no such number. Needs [`DocumentFeatures::other_terms`] of both.
-    pub fn count_repetitions_of(&self, once: &DocumentFeatures) -> Option<u32> {
+    pub fn repetition_factor_relative_to(&self, once: &DocumentFeatures) -> Option<u32> {
         let times = self.n_terms.checked_div(once.n_terms)?;
         let same = self.n_terms == once.n_terms * times
             && self

@@ -179,14 +179,14 @@ impl ProbeInstances {
         query: usize,
     ) -> impl Iterator<Item = ScoreClaim<StudyDocNo>> + '_ {
         let each = self.docs_of_query(query).chunks_exact(self.claim.arity());
-        each.map(|it| self.claim.claim_about_docs(it))
+        each.map(|it| self.claim.build_score_claim(it))
     }
 
     /// Returns the claim of the instance at an index.
     pub fn claim_at(&self, at: usize) -> ScoreClaim<StudyDocNo> {
         let arity = self.claim.arity();
         self.claim
-            .claim_about_docs(&self.docs[at * arity..(at + 1) * arity])
+            .build_score_claim(&self.docs[at * arity..(at + 1) * arity])
     }
 
     /// Returns the documents of the instance at an index.

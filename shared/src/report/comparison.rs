@@ -32,12 +32,12 @@ pub fn ranker_comparison_tables(found: &RankerComparison) -> Vec<ReportTable> {
         groups::top_overlap_table(found),
         groups::mrr_by_question_class_table(found),
         groups::mrr_by_first_bigram_table(found),
-        win_loss_query_table(found),
+        won_and_lost_queries_table(found),
     ]
 }
 
 /// Returns the queries where one ranker wins and the other loses, with the top document of each.
-pub fn win_loss_query_table(found: &RankerComparison) -> ReportTable {
+pub fn won_and_lost_queries_table(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(
         found,

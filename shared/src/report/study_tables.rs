@@ -352,7 +352,8 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
             "Fractions are over instances; brackets hold the 95 % interval of a percentile \
              bootstrap over queries ({} draws, seed {}). p: test against .5 with Holm's \
              correction for {} tests. Ties are reported separately; they agree with the axiom \
-             only if the expected preference allows them.",
+             only if the expected preference allows them. nDCG, RR, AP and P are those of the order \
+             of the documents in each candidate pool; a full run has another AP.",
             count(bootstrap::N_RESAMPLES as u64),
             bootstrap::SEED,
             count(overview.n_tests)

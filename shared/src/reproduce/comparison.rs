@@ -14,7 +14,7 @@ use crate::compare::{
 };
 use crate::error::Error;
 use crate::report::comparison::{
-    compared_rankers_sentence, incomplete_ranking_notes, win_loss_query_table,
+    compared_rankers_sentence, incomplete_ranking_notes, won_and_lost_queries_table,
 };
 use crate::report::{ReportTable, TableValue};
 use crate::stats::EstimateWithInterval;
@@ -167,7 +167,7 @@ impl Bm25Comparison {
         ReportTable {
             name: format!("samples-{at}"),
             title: format!("BM25 and {name}: queries on which one wins and the other loses"),
-            ..win_loss_query_table(&self.differences)
+            ..won_and_lost_queries_table(&self.differences)
         }
     }
 

@@ -65,7 +65,7 @@ pub fn lexical_ranker_info(ranker: &LexicalRanker) -> RankerInfo {
 }
 
 /// Returns the documents of one query of `pairs`.
-pub fn study_documents_of_query<'a>(
+pub fn iter_document_refs_of_query<'a>(
     pairs: &'a QueryDocumentPairs,
     texts: &'a [OriginalOrDerivedDocument],
     query: usize,

@@ -110,7 +110,7 @@ impl LexicalPairScorer<'_> {
                     index,
                     ranker,
                     text,
-                    lexical::study_documents_of_query(pairs, texts, query),
+                    lexical::iter_document_refs_of_query(pairs, texts, query),
                 )
             };
             let shards = step.compute_and_collect_shards(n_queries, shard).await?;

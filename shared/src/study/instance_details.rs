@@ -132,7 +132,7 @@ pub struct InstanceDocument {
     pub grade: Option<i32>,
     /// The similarity to the query; `None` without word vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_similarity: Option<NonQueryTermSimilarity>,
+    pub query_similarity: Option<NonQueryWordsSimilarityToQuery>,
     /// The units that its manipulation changes, in the original document; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linguistic_spans: Vec<LinguisticSpans>,
@@ -151,7 +151,7 @@ pub struct LinguisticSpans {
 /// The similarity of a query to the words of a document that are not in the query, d − Q.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct NonQueryTermSimilarity {
+pub struct NonQueryWordsSimilarityToQuery {
     /// cos(d − Q, Q); `None` if one of them has no word with a vector.
     pub cosine: Option<f64>,
     /// Occurrences of words with a vector.
@@ -162,7 +162,7 @@ pub struct NonQueryTermSimilarity {
     pub nearest_words: Vec<WordSimilarToQuery>,
 }
 
-/// The number of words in [`NonQueryTermSimilarity::nearest_words`].
+/// The number of words in [`NonQueryWordsSimilarityToQuery::nearest_words`].
 const NEAREST: usize = 6;
 
 /// The scores and the verdict of one ranker on an instance.
@@ -266,7 +266,7 @@ impl Study {
             query: read.highlighted_query(),
             terms: read.query_term_infos(),
             docs: texts,
-            claim: instances.claim.claim_about_docs(&places),
+            claim: instances.claim.build_score_claim(&places),
             preconditions: probe.measure_preconditions(
                 mode,
                 &read.query_pool_features(&self.definition.limits, self.totals, &read.features),
@@ -483,7 +483,7 @@ impl<'a> InstanceLexicalAnalysis<'a> {
         analyzer: &Analyzer,
         vectors: &WordVectors,
         at: usize,
-    ) -> Option<NonQueryTermSimilarity> {
+    ) -> Option<NonQueryWordsSimilarityToQuery> {
         let NonQueryWordVectorFeatures {
             other_words: rest,
             query_similarity: to_query,
@@ -494,7 +494,7 @@ impl<'a> InstanceLexicalAnalysis<'a> {
         let mut nearest =
             text_words_by_query_similarity(vectors, analyzer, text, &self.terms, &asked);
         nearest.truncate(NEAREST);
-        Some(NonQueryTermSimilarity {
+        Some(NonQueryWordsSimilarityToQuery {
             cosine: *to_query,
             n_with_vector: rest.n_with_vector,
             n_words: rest.n_words,

@@ -271,7 +271,7 @@ fn apply(
     };
     let (order, preconditions) = tried.min_by_key(|it| failing(&it.1))?;
     let applies = failing(&preconditions) == 0;
-    let claim = kind.claim_about_docs(&order);
+    let claim = kind.build_score_claim(&order);
     let said = contributions.iter().filter(|_| applies).map(|it| {
         let scores = order.iter().map(|&text| Some(it.scores[text as usize]));
         let scored = claim.replace_docs_with_scores(|text| Some(it.scores[text as usize]));

@@ -182,7 +182,7 @@ fn tally(
                     .position_of_pair(query as usize, numbers[text as usize]);
                 *place = found.expect("every text of the file is among the pairs");
             }
-            let claim = group.claim.claim_about_docs(&places[..arity]);
+            let claim = group.claim.build_score_claim(&places[..arity]);
             for ((all, scores), &width) in all.iter_mut().zip(scores).zip(widths) {
                 let scored =
                     claim.replace_docs_with_scores(|place| scores.score_at_position(place));

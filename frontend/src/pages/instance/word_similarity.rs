@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::report::format;
-use shared::study::instance_details::{InstanceDetails, NonQueryTermSimilarity};
+use shared::study::instance_details::{InstanceDetails, NonQueryWordsSimilarityToQuery};
 
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
@@ -13,7 +13,7 @@ pub(super) fn QuerySimilarWordsSection(
     /// The instance.
     shown: InstanceDetails,
 ) -> impl IntoView {
-    let texts: Vec<NonQueryTermSimilarity> = shown
+    let texts: Vec<NonQueryWordsSimilarityToQuery> = shown
         .docs
         .into_iter()
         .filter_map(|it| it.query_similarity)
@@ -45,7 +45,7 @@ pub(super) fn QuerySimilarWordsSection(
 }
 
 #[component]
-fn SimilarWordsRow(number: usize, likeness: NonQueryTermSimilarity) -> impl IntoView {
+fn SimilarWordsRow(number: usize, likeness: NonQueryWordsSimilarityToQuery) -> impl IntoView {
     let words = likeness.nearest_words.into_iter().map(|it| {
         view! {
             <li>{it.word} " " <span class="note">{format::format_score(it.cosine, 2)}</span></li>

@@ -180,7 +180,7 @@ fn TaskResult(task: AnnotationTaskResults, rankers: Vec<String>, curates: bool) 
 /// Renders the estimates as a figure, or as a table in its place.
 #[component]
 fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -> impl IntoView {
-    let mut all = tables::agreement_estimate_tables(&found, &rankers);
+    let mut all = tables::axiom_and_ranker_agreement_tables(&found, &rankers);
     let Some(details) = all.pop() else {
         return ().into_any();
     };

@@ -81,7 +81,7 @@ fn estimates_name_their_rankers() {
         overall: line,
         by_probe: Vec::new(),
     };
-    let tables = agreement_estimate_tables(&found, &["BM25".to_owned()]);
+    let tables = axiom_and_ranker_agreement_tables(&found, &["BM25".to_owned()]);
     tables.iter().for_each(is_square);
     assert_eq!(tables[0].columns[3].name, "BM25–annotators");
     assert_eq!(tables[2].rows.len(), 9);

@@ -62,7 +62,7 @@ pub(super) fn measure_lnc2_preconditions(
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (repeated, once) = (&texts[0], &texts[1]);
-    let times = repeated.count_repetitions_of(once).map(f64::from);
+    let times = repeated.repetition_factor_relative_to(once).map(f64::from);
     let repetitions = |relation, bound: u32| MeasuredPrecondition {
         quantity: PreconditionQuantity::Repetitions,
         value: times,

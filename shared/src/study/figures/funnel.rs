@@ -319,7 +319,7 @@ fn steps(
             let repeats = |a: &DocumentFeatures, b: &DocumentFeatures| {
                 b.n_occurrences > 0
                     && a.n_terms > b.n_terms
-                    && a.count_repetitions_of(b).is_some_and(|it| it >= 2)
+                    && a.repetition_factor_relative_to(b).is_some_and(|it| it >= 2)
             };
             let one = |case: &FunnelQuery| case.query.len() == 1;
             steps.push((

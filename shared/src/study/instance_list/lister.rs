@@ -75,7 +75,7 @@ impl Magnitude {
 /// The plan for the second pass, which selects the instances of a page.
 pub struct PageSelectionPlan {
     /// The shards of the second pass.
-    pub parts: Vec<PageSelectionShard>,
+    pub parts: Vec<SecondPassShardSelection>,
     n: u64,
     /// The number of instances that the second pass finds before the page.
     skip: u64,
@@ -93,7 +93,7 @@ struct Bins {
 }
 
 /// A shard of the second pass: some queries and the magnitudes to select.
-pub struct PageSelectionShard {
+pub struct SecondPassShardSelection {
     queries: Range<usize>,
     /// The first and the last magnitude of the page.
     between: [usize; 2],
@@ -328,7 +328,7 @@ impl<'a> InstanceLister<'a> {
             for (at, part) in each {
                 parts[at - between[0]] = part;
             }
-            PageSelectionShard {
+            SecondPassShardSelection {
                 queries: part.queries.clone(),
                 between,
                 parts,
@@ -345,7 +345,10 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Runs the second pass over a shard: selects its instances of the page.
-    pub fn select_page_instances(&self, wanted: &PageSelectionShard) -> PageSelectionShardResult {
+    pub fn select_page_instances(
+        &self,
+        wanted: &SecondPassShardSelection,
+    ) -> PageSelectionShardResult {
         let mut left = wanted.parts.clone();
         let mut found = PageSelectionShardResult {
             judged: Vec::new(),

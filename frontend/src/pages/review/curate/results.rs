@@ -34,7 +34,7 @@ fn ResultTables(desk: CurationPageState, own: Option<AnnotationTaskResults>) -> 
     };
     let shown = move || {
         let rankers = desk.rankers.get();
-        let tables = tables::agreement_estimate_tables(&found, &rankers);
+        let tables = tables::axiom_and_ranker_agreement_tables(&found, &rankers);
         let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
         let drawn = FigureWithSelection::without_selection(
             plot::annotation::draw_agreement_with_annotators(&found, &rankers),
