@@ -245,10 +245,10 @@ fn wrong_requests_are_the_callers_fault() {
         );
         assert!(!problem.error.is_empty());
     };
-    is(get("variant=loose"), (422, "json"));
+    is(get("variant=loose"), (422, "setting"));
     is(get("tie_threshold=-1"), (422, "setting"));
     is(get("tie_threshold=inf"), (422, "setting"));
-    is(get("length_tolerance=-1"), (422, "json"));
+    is(get("length_tolerance=-1"), (422, "setting"));
     is(get("mode=code"), (422, "setting"));
     is(get("subset=all&subset=all"), (422, "setting"));
     is(get(&"[".repeat(2000)), (422, "setting"));
@@ -443,9 +443,10 @@ fn the_example_requests_of_the_demo_study_are_answered() {
     assert!(addresses.len() > 10, "{addresses:?}");
     // Parameters that are left out have defaults.
     let base = "/api/studies/demo/rankers/bm25/probes/tfc1/instances";
+    let instance = "/api/studies/demo/probes/tfc1/instances/0";
     let bare = [
         base.to_owned(),
-        format!("{base}/0"),
+        instance.to_owned(),
         "/api/studies/demo/compare/queries".to_owned(),
     ];
     addresses.extend(bare.iter().map(String::as_str));

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use shared::api::worker::LOCAL_STUDY;
 use shared::collection::{Collection, Qrels};
 use shared::error::{Error as InputError, ErrorFieldName};
 use shared::index::Index;
@@ -41,17 +40,14 @@ pub(crate) struct NewStudy {
     pub(crate) finished: StudyReplacementPolicy,
 }
 
-/// Returns an error for names that mean something else: an export has its list of studies in
-/// `index.json`, and pages take `local` for the study of the Workbench.
+/// Returns an error for the name `index`, since an export has its list of studies in `index.json`.
 fn ensure_name_is_free(name: &str) -> Result<(), Error> {
-    match name {
-        "index" | LOCAL_STUDY => {
-            let field = ErrorFieldName::with_display_name("name", format!("name `{name}`"));
-            let reason = "has a meaning of its own; choose another name";
-            Err(InputError::unsupported_value(field, reason).into())
-        }
-        _ => Ok(()),
+    if name != "index" {
+        return Ok(());
     }
+    let field = ErrorFieldName::with_display_name("name", format!("name `{name}`"));
+    let reason = "is that of the list of studies in an export; choose another name";
+    Err(InputError::unsupported_value(field, reason).into())
 }
 
 /// Creates a study, or resumes one that was interrupted. If the stored study has the same

@@ -163,7 +163,7 @@ fn a_study_file_that_is_not_one_is_refused() {
         (
             study(&[("name", "index")]),
             expect![[r#"
-                name `index`: has a meaning of its own; choose another name
+                name `index`: is that of the list of studies in an export; choose another name
             "#]],
         ),
         (

@@ -46,10 +46,10 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
         );
         // The address names the ranker, and not its row, which changes with the rankers.
         choose(tab, 1, "ql");
-        let is_compared = "const section = document.querySelector('#compared').closest('section');
+        let is_compared = "const section = document.querySelector('#compared')?.closest('section');
             return location.search.includes('reference=ql')
                 && document.querySelectorAll('.choices select')[1]?.value === 'ql'
-                && section.innerText.includes('BM25')";
+                && section?.innerText.includes('BM25')";
         tab.wait_until("the other reference ranker", is_compared);
         tab.reload();
         tab.wait_until("the reference ranker of the address", is_compared);

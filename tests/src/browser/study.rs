@@ -134,7 +134,7 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
         );
         tab.wait_for_count("some outcomes", "a.line .verdict", "> 5");
         let violated = tab.js(
-            "return [...document.querySelectorAll('[role=radiogroup][aria-label=Outcome] label')]
+            "return [...document.querySelectorAll('[role=radiogroup][aria-label=Verdict] label')]
                 .map(it => it.textContent.replace(/\\s+/g, ' ').trim())
                 .find(it => it.endsWith('violated'))",
             &[],
