@@ -104,9 +104,21 @@ fn a_study_is_made_listed_checked_published_and_exported() {
             the same instances: 6a1188ed9b5460c6484e2dfdb4214ad1257f0b45fb72b019dd621e1af93e475a
         "#]],
     );
-    check(&home, "study publish small", expect![[r#""#]]);
+    check(
+        &home,
+        "study publish small",
+        expect![[r#"
+        visitors see study `small`, at /studies/small
+    "#]],
+    );
     assert!(listed().contains("\npublished\n"));
-    check(&home, "study withdraw small", expect![[r#""#]]);
+    check(
+        &home,
+        "study withdraw small",
+        expect![[r#"
+        visitors do not see study `small`
+    "#]],
+    );
     assert!(listed().contains("\nwithdrawn\n"));
     check(
         &home,
