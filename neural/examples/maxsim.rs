@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cut = |side| texts.lines().map(move |it| (side, it));
     let first = cut(QueryOrDocumentRole::Query).take(1);
     let tokens = first.chain(cut(QueryOrDocumentRole::Document));
-    let tokens = tokens.map(|(side, it)| model.tokenize_query_or_document(side, it));
+    let tokens = tokens.map(|(side, it)| model.tokenize(side, it));
     let tokens = tokens.collect::<Result<Vec<TokenizedText>, _>>()?;
     let encoded = model.encode(&tokens.iter().collect::<Vec<_>>())?;
     let Some((query, texts)) = encoded.split_first() else {

@@ -145,7 +145,7 @@ fn encode(
     )?;
     let texts = lines
         .lines()
-        .map(|text| model.tokenize_query_or_document(QueryOrDocumentRole::Document, text))
+        .map(|text| model.tokenize(QueryOrDocumentRole::Document, text))
         .collect::<Result<Vec<TokenizedText>, _>>()?;
     let lengths = texts.iter().map(|text| text.ids.len()).collect();
     Ok(Work::new(lengths, move |batch| {
@@ -164,8 +164,8 @@ fn score(
     let model = CrossEncoder::load(files, max_tokens, computing)?;
     let pairs = lines.lines().map(|line| {
         let (query, text): (String, String) = serde_json::from_str(line)?;
-        let query = model.tokenize_query_or_document(QueryOrDocumentRole::Query, &query)?;
-        let text = model.tokenize_query_or_document(QueryOrDocumentRole::Document, &text)?;
+        let query = model.tokenize(QueryOrDocumentRole::Query, &query)?;
+        let text = model.tokenize(QueryOrDocumentRole::Document, &text)?;
         Ok(model.join_tokenized_pair(&query, &text))
     });
     let pairs: Vec<QueryDocumentTokenSequence> = pairs.collect::<Result<_, Box<dyn Error>>>()?;

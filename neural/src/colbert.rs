@@ -117,11 +117,7 @@ impl Colbert {
     }
 
     /// Returns the tokens of a query or of a document, with special tokens.
-    pub fn tokenize_query_or_document(
-        &self,
-        side: QueryOrDocumentRole,
-        text: &str,
-    ) -> Result<TokenizedText, Error> {
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
         let (cls, sep) = self.cutter.cls_and_sep_ids();
         let marker = self.setting.marker(side);
         let bound = self.setting.bounds.for_role(side);

@@ -70,12 +70,8 @@ impl CrossEncoder {
     }
 
     /// Returns the tokens of a query or of a document.
-    pub fn tokenize_query_or_document(
-        &self,
-        side: QueryOrDocumentRole,
-        text: &str,
-    ) -> Result<TokenizedText, Error> {
-        self.cutter.tokenize_query_or_document(side, text)
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
+        self.cutter.tokenize(side, text)
     }
 
     /// Joins both; if they are too long, the longer one is truncated first.

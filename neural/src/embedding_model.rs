@@ -68,12 +68,8 @@ impl SingleOrMultiVectorRanker {
     }
 
     /// Returns the tokens of `text`, and whether it was truncated.
-    pub fn tokenize_query_or_document(
-        &self,
-        side: QueryOrDocumentRole,
-        text: &str,
-    ) -> Result<TokenizedText, Error> {
-        self.cutter.tokenize_query_or_document(side, text)
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
+        self.cutter.tokenize(side, text)
     }
 
     /// Encodes all texts of the batch in one forward pass. The result depends on the other texts

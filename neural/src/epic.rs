@@ -147,12 +147,8 @@ impl EpicRanker {
     }
 
     /// Returns the tokens of a query or of a document.
-    pub fn tokenize_query_or_document(
-        &self,
-        side: QueryOrDocumentRole,
-        text: &str,
-    ) -> Result<TokenizedText, Error> {
-        self.cutter.tokenize_query_or_document(side, text)
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
+        self.cutter.tokenize(side, text)
     }
 
     /// Computes the weights of each query.

@@ -37,9 +37,9 @@
 //! let kind = EmbeddingRankerKind::BiEncoder;
 //! let model = SingleOrMultiVectorRanker::load(&files, kind, 64, Device::Cpu)?;
 //! let query = "where do rivers end";
-//! let query = model.tokenize_query_or_document(QueryOrDocumentRole::Query, query)?;
+//! let query = model.tokenize(QueryOrDocumentRole::Query, query)?;
 //! let text = "A river flows into the sea.";
-//! let text = model.tokenize_query_or_document(QueryOrDocumentRole::Document, text)?;
+//! let text = model.tokenize(QueryOrDocumentRole::Document, text)?;
 //! let encoded = model.encode(&[&query, &text])?;
 //! let cosine = model.score(&encoded[0], &encoded[1]);
 //! assert!((-1.0..=1.0).contains(&cosine));

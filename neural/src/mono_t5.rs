@@ -74,11 +74,7 @@ impl MonoT5 {
     }
 
     /// Returns the tokens of a query or of a document, without special ones, at most `max_tokens`.
-    pub fn tokenize_query_or_document(
-        &self,
-        side: QueryOrDocumentRole,
-        text: &str,
-    ) -> Result<TokenizedText, Error> {
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
         self.words
             .tokenize_without_end_token(side, text, self.max_tokens)
     }
@@ -213,10 +209,7 @@ mod tests {
                 .map(|it| {
                     let text = |name: &str| {
                         model
-                            .tokenize_query_or_document(
-                                QueryOrDocumentRole::Document,
-                                it[name].as_str().unwrap(),
-                            )
+                            .tokenize(QueryOrDocumentRole::Document, it[name].as_str().unwrap())
                             .unwrap()
                     };
                     model.join_tokenized_pair(&text("query"), &text("text"))

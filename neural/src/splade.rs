@@ -80,12 +80,8 @@ impl Splade {
     }
 
     /// Returns the tokens of `text`, and whether it was truncated.
-    pub fn tokenize_query_or_document(
-        &self,
-        side: QueryOrDocumentRole,
-        text: &str,
-    ) -> Result<TokenizedText, Error> {
-        self.cutter.tokenize_query_or_document(side, text)
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
+        self.cutter.tokenize(side, text)
     }
 
     /// Computes the weights of each text.

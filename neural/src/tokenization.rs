@@ -254,7 +254,7 @@ impl InputTokenizer {
     }
 
     /// Returns the tokens of `text` with special tokens, truncated to the maximum of its role.
-    pub(crate) fn tokenize_query_or_document(
+    pub(crate) fn tokenize(
         &self,
         side: QueryOrDocumentRole,
         text: &str,

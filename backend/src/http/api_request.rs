@@ -42,7 +42,7 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
         let mut fields = Map::new();
         decode_address(&mut request, &table, &mut fields).await?;
         let asked = match E::METHOD.has_body() {
-            false => from_fields("the address", fields)?,
+            false => from_fields("the address", fields, false)?,
             true => {
                 // `limits::shed_load` has already read the whole body.
                 let body = to_bytes(request.into_body(), usize::MAX).await;
@@ -51,12 +51,10 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
                     reason: error.to_string(),
                 })?;
                 let is_large = body.len() >= LARGE;
-                let read = move || {
-                    table.check_body_fields(&body)?;
-                    match fields.is_empty() {
-                        true => parse("the body", &body),
-                        false => with_fields(&body, fields),
-                    }
+                let is_strict = table.is_strict();
+                let read = move || match fields.is_empty() {
+                    true => parse_body(&body, is_strict),
+                    false => with_fields(&body, fields, is_strict),
                 };
                 match is_large {
                     false => read()?,
@@ -100,10 +98,14 @@ async fn decode_address(
 }
 
 /// Returns a request whose fields are partly in the path and partly in the body.
-fn with_fields<E: Endpoint>(body: &[u8], fields: Map<String, Value>) -> Result<E, Error> {
+fn with_fields<E: Endpoint>(
+    body: &[u8],
+    fields: Map<String, Value>,
+    is_strict: bool,
+) -> Result<E, Error> {
     let mut request: Map<String, Value> = match body {
         b"" => Map::new(),
-        body => parse("the body", body)?,
+        body => serde_json::from_slice(body).map_err(body_error)?,
     };
     for (name, value) in fields {
         let in_address = value.clone();
@@ -113,28 +115,69 @@ fn with_fields<E: Endpoint>(body: &[u8], fields: Map<String, Value>) -> Result<E
             return Err(InputError::conflicting_value(&*name, "differs from the address").into());
         }
     }
-    from_fields("the request", request)
+    from_fields("the request", request, is_strict)
 }
 
-fn from_fields<E: Endpoint>(place: &'static str, fields: Map<String, Value>) -> Result<E, Error> {
-    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+fn from_fields<E: Endpoint>(
+    place: &'static str,
+    fields: Map<String, Value>,
+    is_strict: bool,
+) -> Result<E, Error> {
+    let mut unknown = UnknownField::default();
+    let mut note = |path: serde_ignored::Path<'_>| unknown.note(&path);
+    let fields = serde_ignored::Deserializer::new(Value::Object(fields), &mut note);
+    let request = serde_path_to_error::deserialize(fields).map_err(|error| {
         let (path, reason) = (error.path().clone(), error.inner().to_string());
         match path.iter().next_back() {
             Some(Segment::Map { key }) => InputError::malformed_value(&**key, reason).into(),
             // A missing field is named by the reason.
             _ => Error::UnexpectedJson { place, reason },
         }
-    })
+    })?;
+    unknown.ensure_none(is_strict)?;
+    Ok(request)
 }
 
-fn parse<E: DeserializeOwned>(place: &'static str, json: &[u8]) -> Result<E, Error> {
-    serde_json::from_slice(json).map_err(|error| {
-        let reason = error.to_string();
-        match error.classify() {
-            serde_json::error::Category::Data => Error::UnexpectedJson { place, reason },
-            serde_json::error::Category::Io
-            | serde_json::error::Category::Syntax
-            | serde_json::error::Category::Eof => Error::InvalidJson { place, reason },
+fn parse_body<E: DeserializeOwned>(body: &[u8], is_strict: bool) -> Result<E, Error> {
+    let mut unknown = UnknownField::default();
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let request = serde_ignored::deserialize(&mut json, |path| unknown.note(&path));
+    let request = request.and_then(|it| json.end().map(|()| it));
+    let request = request.map_err(body_error)?;
+    unknown.ensure_none(is_strict)?;
+    Ok(request)
+}
+
+fn body_error(error: serde_json::Error) -> Error {
+    let (place, reason) = ("the body", error.to_string());
+    match error.classify() {
+        serde_json::error::Category::Data => Error::UnexpectedJson { place, reason },
+        serde_json::error::Category::Io
+        | serde_json::error::Category::Syntax
+        | serde_json::error::Category::Eof => Error::InvalidJson { place, reason },
+    }
+}
+
+/// The first field of a body that its request does not have; fields of nested values are ignored.
+#[derive(Default)]
+struct UnknownField(Option<String>);
+
+impl UnknownField {
+    fn note(&mut self, path: &serde_ignored::Path<'_>) {
+        if let serde_ignored::Path::Map { parent, key } = path
+            && matches!(parent, serde_ignored::Path::Root)
+        {
+            self.0.get_or_insert_with(|| key.chars().take(40).collect());
         }
-    })
+    }
+
+    fn ensure_none(self, is_strict: bool) -> Result<(), Error> {
+        match self.0.filter(|_| is_strict) {
+            None => Ok(()),
+            Some(name) => {
+                let reason = "is not a field of this request; /api/docs lists its fields";
+                Err(InputError::unsupported_value(&*name, reason).into())
+            }
+        }
+    }
 }

@@ -4,13 +4,11 @@
 //! that is a text, a number, a truth value or a list of these is a parameter, and the fields of
 //! nested objects count as fields of the request. [`shared::api::address`] is the other direction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use shared::api::Endpoint;
 use shared::api::address::path_parameter;
-use shared::api::people::RevokePersonOrInvitationRequest;
 use shared::error::Error as InputError;
 use utoipa::ToSchema;
 
@@ -24,10 +22,6 @@ pub(super) struct ParameterTable {
     objects: Vec<Vec<String>>,
     /// Whether nested objects are in the body instead.
     has_body: bool,
-    /// The fields of the request, which its body may have.
-    body_fields: BTreeSet<String>,
-    /// The earlier names of fields, which its body may have instead.
-    old_body_fields: Vec<&'static str>,
     /// Whether the endpoint is our own. The others ignore what they do not know, as other rerank
     /// services do.
     is_strict: bool,
@@ -72,10 +66,6 @@ pub(super) enum ParameterKind {
     List(Box<ParameterKind>),
 }
 
-/// The names that fields of bodies had, each with the path of its endpoint. They are aliases of
-/// serde, which are not in a schema.
-const OLD_BODY_FIELDS: [(&str, &str); 1] = [(RevokePersonOrInvitationRequest::PATH, "no")];
-
 /// The schemas that the schema of a request refers to, by name.
 type NamedSchemas = BTreeMap<String, Value>;
 
@@ -91,12 +81,6 @@ impl ParameterTable {
             by_name: BTreeMap::new(),
             objects: Vec::new(),
             has_body: E::METHOD.has_body(),
-            body_fields: BTreeSet::new(),
-            old_body_fields: OLD_BODY_FIELDS
-                .iter()
-                .filter(|it| it.0 == E::PATH)
-                .map(|it| it.1)
-                .collect(),
             is_strict: E::PATH.starts_with("/api/"),
         };
         let request = SchemaField {
@@ -157,9 +141,6 @@ impl ParameterTable {
                 .as_array()
                 .map_or_else(Vec::new, |it| it.iter().filter_map(Value::as_str).collect());
             for (name, inner) in part["properties"].as_object().into_iter().flatten() {
-                if field.fields.is_empty() {
-                    self.body_fields.insert(name.clone());
-                }
                 let description = inner["description"].as_str().map(str::to_owned);
                 let inner_field = SchemaField {
                     fields: [&field.fields[..], std::slice::from_ref(name)].concat(),
@@ -235,30 +216,14 @@ impl ParameterTable {
         Ok(())
     }
 
+    /// Whether fields that the request does not have are an error.
+    pub(super) fn is_strict(&self) -> bool {
+        self.is_strict
+    }
+
     /// Whether the query string of a request may contain anything.
     pub(super) fn ignores_query_string(&self) -> bool {
         self.has_body && !self.is_strict
-    }
-
-    /// Returns an error for a field of a body that the request does not have.
-    pub(super) fn check_body_fields(&self, body: &[u8]) -> Result<(), Error> {
-        // What is no object is an error of the request itself.
-        let Ok(given) = serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(body) else {
-            return Ok(());
-        };
-        let mut given = given.keys();
-        let unknown = given.find(|it| {
-            !self.body_fields.contains(*it) && !self.old_body_fields.contains(&it.as_str())
-        });
-        match unknown.filter(|_| self.is_strict) {
-            None => Ok(()),
-            Some(name) => {
-                let known = self.body_fields.iter().map(|it| format!("`{it}`"));
-                let known = known.collect::<Vec<_>>().join(", ");
-                let reason = format!("is not a field of this request; its fields are {known}");
-                Err(InputError::unsupported_value(&*field_name(name), reason).into())
-            }
-        }
     }
 
     /// Returns the parameters by name.

@@ -54,16 +54,16 @@ impl SeparateInputEncoder {
         }
     }
 
-    pub(super) fn tokenize_query_or_document(
+    pub(super) fn tokenize(
         &self,
         side: QueryOrDocumentRole,
         text: &str,
     ) -> Result<TokenizedText, neural::Error> {
         match self {
-            SeparateInputEncoder::Dense(it) => it.tokenize_query_or_document(side, text),
-            SeparateInputEncoder::Sparse(it) => it.tokenize_query_or_document(side, text),
-            SeparateInputEncoder::Colbert(it) => it.tokenize_query_or_document(side, text),
-            SeparateInputEncoder::Epic(it) => it.tokenize_query_or_document(side, text),
+            SeparateInputEncoder::Dense(it) => it.tokenize(side, text),
+            SeparateInputEncoder::Sparse(it) => it.tokenize(side, text),
+            SeparateInputEncoder::Colbert(it) => it.tokenize(side, text),
+            SeparateInputEncoder::Epic(it) => it.tokenize(side, text),
         }
     }
 
@@ -151,14 +151,14 @@ impl SeparateInputEncoder {
 }
 
 impl JointInputModel {
-    pub(super) fn tokenize_query_or_document(
+    pub(super) fn tokenize(
         &self,
         side: QueryOrDocumentRole,
         text: &str,
     ) -> Result<TokenizedText, neural::Error> {
         match self {
-            JointInputModel::Cross(it) => it.tokenize_query_or_document(side, text),
-            JointInputModel::Mono(it) => it.tokenize_query_or_document(side, text),
+            JointInputModel::Cross(it) => it.tokenize(side, text),
+            JointInputModel::Mono(it) => it.tokenize(side, text),
         }
     }
 

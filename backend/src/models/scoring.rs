@@ -428,12 +428,8 @@ impl NeuralRanker {
         let cut = texts
             .par_iter()
             .map(|it| match &*self.reader {
-                SeparateOrJointInputModel::Independent(model) => {
-                    model.tokenize_query_or_document(side, it)
-                }
-                SeparateOrJointInputModel::Joint(cross) => {
-                    cross.tokenize_query_or_document(side, it)
-                }
+                SeparateOrJointInputModel::Independent(model) => model.tokenize(side, it),
+                SeparateOrJointInputModel::Joint(cross) => cross.tokenize(side, it),
             })
             .collect::<Result<_, _>>();
         cut.map_err(Error::model_error_converter(&self.about.spec))

@@ -474,7 +474,7 @@ fn loads_model(file: &str, input: &[u8]) -> bool {
     let model =
         SingleOrMultiVectorRanker::load(&files, EmbeddingRankerKind::BiEncoder, 64, Device::Cpu);
     model.is_ok_and(|it| {
-        it.tokenize_query_or_document(QueryOrDocumentRole::Document, "the river's bank")
+        it.tokenize(QueryOrDocumentRole::Document, "the river's bank")
             .is_ok()
     })
 }

@@ -162,11 +162,7 @@ fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
     let model = load(&files, EmbeddingRankerKind::BiEncoder, 48);
     let long = "a".repeat(200) + "b";
     for side in [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document] {
-        let error = model
-            .tokenize_query_or_document(side, &long)
-            .err()
-            .unwrap()
-            .to_string();
+        let error = model.tokenize(side, &long).err().unwrap().to_string();
         let parts = [
             "tokenizer.json: ",
             "retry-limit",
@@ -176,7 +172,7 @@ fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
     }
     assert_eq!(
         model
-            .tokenize_query_or_document(QueryOrDocumentRole::Document, "a")
+            .tokenize(QueryOrDocumentRole::Document, "a")
             .unwrap()
             .ids
             .len(),
@@ -424,7 +420,7 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
             Err(error) => Some(error),
             Ok(model) => {
                 let [query, text] = [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document]
-                    .map(|it| model.tokenize_query_or_document(it, "river").unwrap());
+                    .map(|it| model.tokenize(it, "river").unwrap());
                 let query = model.encode_queries(&[&query]).err();
                 query.or(model.encode_documents(&[&text]).err())
             }

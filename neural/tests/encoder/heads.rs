@@ -94,7 +94,7 @@ fn splade_equals_the_reference() {
         let tokens: Vec<TokenizedText> = texts
             .map(|it| {
                 model
-                    .tokenize_query_or_document(QueryOrDocumentRole::Document, &it.text)
+                    .tokenize(QueryOrDocumentRole::Document, &it.text)
                     .unwrap()
             })
             .collect();
@@ -214,10 +214,10 @@ fn attention_equals_the_reference() {
     let model = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let first = &fixture.pairs[0];
     let query = model
-        .tokenize_query_or_document(QueryOrDocumentRole::Query, &first.query)
+        .tokenize(QueryOrDocumentRole::Query, &first.query)
         .unwrap();
     let text = model
-        .tokenize_query_or_document(QueryOrDocumentRole::Document, &first.text)
+        .tokenize(QueryOrDocumentRole::Document, &first.text)
         .unwrap();
     let pair = model.join_tokenized_pair(&query, &text);
     let n = pair.ids.len();
@@ -257,10 +257,10 @@ fn attention_equals_the_reference() {
     let (_, files, _) = relative!("cross-modernbert");
     let modern = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let query = modern
-        .tokenize_query_or_document(QueryOrDocumentRole::Query, &first.query)
+        .tokenize(QueryOrDocumentRole::Query, &first.query)
         .unwrap();
     let text = modern
-        .tokenize_query_or_document(QueryOrDocumentRole::Document, &first.text)
+        .tokenize(QueryOrDocumentRole::Document, &first.text)
         .unwrap();
     let pair = modern.join_tokenized_pair(&query, &text);
     assert_eq!(
@@ -283,10 +283,10 @@ fn cross_encoders_equal_the_reference() {
         let model = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
             let query = model
-                .tokenize_query_or_document(QueryOrDocumentRole::Query, &it.query)
+                .tokenize(QueryOrDocumentRole::Query, &it.query)
                 .unwrap();
             let text = model
-                .tokenize_query_or_document(QueryOrDocumentRole::Document, &it.text)
+                .tokenize(QueryOrDocumentRole::Document, &it.text)
                 .unwrap();
             let pair = model.join_tokenized_pair(&query, &text);
             assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);

@@ -118,9 +118,7 @@ fn the_same_batch_gives_the_same_bits() {
 #[test]
 fn an_empty_text_has_a_vector_as_a_whole_but_no_tokens() {
     let bi = load(&tiny(), EmbeddingRankerKind::BiEncoder, 48);
-    let empty = bi
-        .tokenize_query_or_document(QueryOrDocumentRole::Document, "")
-        .unwrap();
+    let empty = bi.tokenize(QueryOrDocumentRole::Document, "").unwrap();
     assert_eq!(
         (empty.ids.len(), empty.spans.len(), empty.truncated),
         (2, 0, false)
@@ -141,14 +139,14 @@ fn a_million_characters_are_cut_to_the_bound() {
     let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 48);
     let words = "river ".repeat(170_000);
     let tokens = model
-        .tokenize_query_or_document(QueryOrDocumentRole::Document, &words)
+        .tokenize(QueryOrDocumentRole::Document, &words)
         .unwrap();
     assert_eq!((tokens.ids.len(), tokens.truncated), (48, true));
     let score = model.score(&encode(&model, "river"), &encode(&model, &words));
     assert!(score.is_finite());
 
     let one_word = model
-        .tokenize_query_or_document(QueryOrDocumentRole::Document, &"x".repeat(1_000_000))
+        .tokenize(QueryOrDocumentRole::Document, &"x".repeat(1_000_000))
         .unwrap();
     assert_eq!((one_word.ids.len(), one_word.truncated), (3, false)); // [CLS] [UNK] [SEP]
 }
@@ -158,13 +156,13 @@ fn a_text_that_just_fits_is_not_truncated() {
     let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 5);
     assert!(
         !model
-            .tokenize_query_or_document(QueryOrDocumentRole::Document, "the river end")
+            .tokenize(QueryOrDocumentRole::Document, "the river end")
             .unwrap()
             .truncated
     );
     assert!(
         model
-            .tokenize_query_or_document(QueryOrDocumentRole::Document, "the river end .")
+            .tokenize(QueryOrDocumentRole::Document, "the river end .")
             .unwrap()
             .truncated
     );
@@ -274,7 +272,7 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
         }
         let model = load(&files, EmbeddingRankerKind::BiEncoder, 48);
         let tokens = model
-            .tokenize_query_or_document(QueryOrDocumentRole::Document, "river")
+            .tokenize(QueryOrDocumentRole::Document, "river")
             .unwrap();
         assert!(
             matches!(model.encode(&[&tokens]), Err(Error::NotFinite)),
@@ -305,7 +303,7 @@ fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() 
     }
     assert_eq!(
         load(&tiny(), EmbeddingRankerKind::BiEncoder, 3)
-            .tokenize_query_or_document(QueryOrDocumentRole::Document, "a b")
+            .tokenize(QueryOrDocumentRole::Document, "a b")
             .unwrap()
             .ids
             .len(),
@@ -317,7 +315,7 @@ fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() 
 fn tokens_of_another_model_are_refused() {
     let model = load(&tiny(), EmbeddingRankerKind::BiEncoder, 8);
     let good = model
-        .tokenize_query_or_document(QueryOrDocumentRole::Document, "river")
+        .tokenize(QueryOrDocumentRole::Document, "river")
         .unwrap();
     for (ids, n_spans) in [
         (vec![], 0),
@@ -376,7 +374,7 @@ impl Fixture {
             .iter()
             .map(|text| {
                 model
-                    .tokenize_query_or_document(QueryOrDocumentRole::Document, &text.text)
+                    .tokenize(QueryOrDocumentRole::Document, &text.text)
                     .unwrap()
             })
             .collect()
@@ -462,9 +460,7 @@ fn load(
 
 fn encode(model: &SingleOrMultiVectorRanker, text: &str) -> SingleOrMultiVectorEncoding {
     model
-        .encode(&[&model
-            .tokenize_query_or_document(QueryOrDocumentRole::Document, text)
-            .unwrap()])
+        .encode(&[&model.tokenize(QueryOrDocumentRole::Document, text).unwrap()])
         .unwrap()
         .remove(0)
 }

@@ -195,7 +195,7 @@ fn a_text_of_many_blocks_equals_the_reference_alone_and_in_a_batch() {
     let texts = [long.as_str(), "the sea", &long[..2_000]];
     let tokens = texts.map(|it| {
         model
-            .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, it)
+            .tokenize(neural::QueryOrDocumentRole::Document, it)
             .unwrap()
     });
     assert_eq!((tokens[0].ids.len(), tokens[0].truncated), (600, true));

@@ -55,9 +55,7 @@ fn colbert_equals_the_reference_in_every_setting() {
         let model = Colbert::load(&files, Device::Cpu).unwrap();
         let read = |side: QueryOrDocumentRole| -> Vec<TokenizedText> {
             let texts = fixture.texts.iter();
-            texts
-                .map(|it| model.tokenize_query_or_document(side, it).unwrap())
-                .collect()
+            texts.map(|it| model.tokenize(side, it).unwrap()).collect()
         };
         let (queries, texts) = (
             read(QueryOrDocumentRole::Query),
@@ -118,7 +116,7 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
         ColbertQueryAugmentation::Unattended
     );
     let encode = |side, text: &str| {
-        let tokens = model.tokenize_query_or_document(side, text).unwrap();
+        let tokens = model.tokenize(side, text).unwrap();
         model.encode(&[&tokens]).unwrap().remove(0)
     };
     let matches = model.token_pair_cosines(
@@ -147,7 +145,7 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
 fn the_same_words_as_a_query_and_as_a_text_are_two_things() {
     let model = Colbert::load(&colbert_tiny(), Device::Cpu).unwrap();
     let [query, text] = [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document]
-        .map(|it| model.tokenize_query_or_document(it, "the sea").unwrap());
+        .map(|it| model.tokenize(it, "the sea").unwrap());
     assert_ne!(query.ids, text.ids);
     let encoded = model.encode(&[&query, &text]).unwrap();
     assert_ne!(encoded[0], encoded[1]);
@@ -170,11 +168,9 @@ fn a_colbert_of_another_family_has_its_own_names_of_tokens() {
     });
     let model = Colbert::load(&files, Device::Cpu).unwrap();
     assert_eq!(model.marker_tokens(), None);
-    let query = model
-        .tokenize_query_or_document(QueryOrDocumentRole::Query, "the")
-        .unwrap();
+    let query = model.tokenize(QueryOrDocumentRole::Query, "the").unwrap();
     let text = model
-        .tokenize_query_or_document(QueryOrDocumentRole::Document, "where do rivers end")
+        .tokenize(QueryOrDocumentRole::Document, "where do rivers end")
         .unwrap();
     let encoded = model.encode(&[&query, &text]).unwrap();
     let matches = model.token_pair_cosines(&encoded[0], &encoded[1]);
@@ -238,9 +234,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
         let model = EpicRanker::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let read = |side: QueryOrDocumentRole| -> Vec<TokenizedText> {
             let texts = fixture.texts.iter();
-            texts
-                .map(|it| model.tokenize_query_or_document(side, it).unwrap())
-                .collect()
+            texts.map(|it| model.tokenize(side, it).unwrap()).collect()
         };
         let (queries, texts) = (
             read(QueryOrDocumentRole::Query),
@@ -308,7 +302,7 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
         let tokens = fixture
             .texts
             .iter()
-            .map(|it| model.tokenize_query_or_document(side, it).unwrap());
+            .map(|it| model.tokenize(side, it).unwrap());
         let tokens: Vec<TokenizedText> = tokens.collect();
         model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap()
     };
@@ -338,7 +332,7 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
 fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     let ids = |files: &ModelFileContents, side, text: &str| {
         let model = load(files, EmbeddingRankerKind::BiEncoder, 48);
-        model.tokenize_query_or_document(side, text).unwrap().ids
+        model.tokenize(side, text).unwrap().ids
     };
     let plain = |text: &str| ids(&tiny(), QueryOrDocumentRole::Document, text);
     let mut files = dense_tiny();
@@ -363,7 +357,7 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     files.ranker_config = Some(b"[prompts]\ntext = \"where \"".to_vec());
     let model = load(&files, EmbeddingRankerKind::LateInteraction, 48);
     let tokens = model
-        .tokenize_query_or_document(QueryOrDocumentRole::Document, "the sea")
+        .tokenize(QueryOrDocumentRole::Document, "the sea")
         .unwrap();
     assert_eq!(tokens.spans, [(0, 0), (0, 3), (4, 7)]);
     // A default prompt is for a side that has none of its own.
@@ -422,7 +416,7 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
     "#]].assert_eq(&(found.join("\n") + "\n"));
     let model = load(&with(tiny(), 6), EmbeddingRankerKind::LateInteraction, 48);
     let one = model
-        .tokenize_query_or_document(QueryOrDocumentRole::Query, "the sea")
+        .tokenize(QueryOrDocumentRole::Query, "the sea")
         .unwrap();
     assert_eq!(one.spans, [(0, 0), (0, 0), (0, 0), (0, 3)]);
 }

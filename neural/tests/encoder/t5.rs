@@ -76,7 +76,7 @@ fn mono_t5_equals_the_reference() {
         let pairs = fixture.pairs.iter().map(|it| {
             let [query, text] = [&it.query, &it.text].map(|it| {
                 model
-                    .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, it)
+                    .tokenize(neural::QueryOrDocumentRole::Document, it)
                     .unwrap()
             });
             let pair = model.join_tokenized_pair(&query, &text);
@@ -105,7 +105,7 @@ fn tokens_of_texts_are_those_of_the_reference() {
         let model = MonoT5::load(&files, fixture.max_tokens - 1, Device::Cpu.into()).unwrap();
         for it in &fixture.texts {
             let tokens = model
-                .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, &it.text)
+                .tokenize(neural::QueryOrDocumentRole::Document, &it.text)
                 .unwrap();
             let (end, ids) = it.ids.split_last().unwrap();
             assert_eq!(
@@ -126,7 +126,7 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
     let model = MonoT5::load(&files, 14, Device::Cpu.into()).unwrap();
     let cut = |text: &str| {
         model
-            .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, text)
+            .tokenize(neural::QueryOrDocumentRole::Document, text)
             .unwrap()
     };
     let whole = model.join_tokenized_pair(&cut("river sea"), &cut("lake"));
@@ -396,11 +396,11 @@ fn a_million_characters_are_cut() {
     let [(_, files, _), _] = fixtures();
     let model = MonoT5::load(&files, 32, Device::Cpu.into()).unwrap();
     let query = model
-        .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, "river")
+        .tokenize(neural::QueryOrDocumentRole::Document, "river")
         .unwrap();
     for text in ["river ".repeat(170_000), "x".repeat(1_000_000)] {
         let text = model
-            .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, &text)
+            .tokenize(neural::QueryOrDocumentRole::Document, &text)
             .unwrap();
         assert!(text.truncated);
         let pair = model.join_tokenized_pair(&query, &text);
@@ -425,7 +425,7 @@ fn weights_that_are_no_numbers_are_found() {
         files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
         let mono = MonoT5::load(&files, 48, Device::Cpu.into()).unwrap();
         let tokens = mono
-            .tokenize_query_or_document(neural::QueryOrDocumentRole::Document, "river")
+            .tokenize(neural::QueryOrDocumentRole::Document, "river")
             .unwrap();
         let pair = mono.join_tokenized_pair(&tokens, &tokens);
         assert!(
