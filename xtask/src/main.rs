@@ -51,6 +51,11 @@ fn run() -> Result<ExitCode> {
     let mut args = std::env::args().skip(1);
     let command = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();
+    let wants_help = rest.iter().any(|it| it == "--help" || it == "-h");
+    if command.is_empty() || ["help", "--help", "-h"].contains(&&*command) || wants_help {
+        print!("{USAGE}");
+        return Ok(ExitCode::SUCCESS);
+    }
     let place = ProjectPaths::find()?;
     match command.as_str() {
         "demo" => demo::run(&place, &rest),
@@ -63,10 +68,6 @@ fn run() -> Result<ExitCode> {
         "bench" => done(bench::run(&place, &rest)),
         "setup" => done(setup::run(&place)),
         "web" => done(build_web(&place, &rest)),
-        "" | "help" | "--help" | "-h" => {
-            print!("{USAGE}");
-            Ok(ExitCode::SUCCESS)
-        }
         unknown => bail!("there is no command `{unknown}`\n\n{USAGE}"),
     }
 }

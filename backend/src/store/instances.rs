@@ -398,6 +398,9 @@ impl InstanceFileReader {
             if n_rows == 0 {
                 continue;
             }
+            if n_rows > GROUP {
+                return Err(self.damaged(format!("a row group declares {n_rows} rows")));
+            }
             let group = self.group(group, n_rows)?;
             let first = (group.probe, group.queries[0]);
             let ordered = group.queries.is_sorted() && first >= last;
@@ -497,8 +500,8 @@ impl InstanceFileReader {
     fn columns(&self, group: usize, n_rows: usize) -> Result<Vec<Vec<ByteArray>>, ParquetError> {
         let group = self.reader.get_row_group(group)?;
         let each = COLUMNS.iter().enumerate().map(|(at, name)| {
-            let ColumnReader::ByteArrayColumnReader(mut column) = group.get_column_reader(at)?
-            else {
+            let column = parquet_columns::open_bounded_column_reader(&*group, at)?;
+            let ColumnReader::ByteArrayColumnReader(mut column) = column else {
                 return Err(ParquetError::General(format!(
                     "column `{name}` holds no text"
                 )));

@@ -6,10 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use parquet::basic::Compression;
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
@@ -65,6 +67,58 @@ pub(crate) fn open_contiguous_parquet_file(
     }
 }
 
+/// Maximum number of values of a page. Our writer begins a new page after 20,000 rows.
+const MAX_PAGE_VALUES: usize = 1 << 20;
+
+/// Opens a column of a row group. The Parquet reader makes room for as many values as a page
+/// declares, so that a damaged number could take all memory; here such a page is an error.
+pub(crate) fn open_bounded_column_reader(
+    group: &dyn RowGroupReader,
+    column: usize,
+) -> Result<ColumnReader, ParquetError> {
+    let pages = group.get_column_page_reader(column)?;
+    let description = group.metadata().column(column).column_descr_ptr();
+    Ok(get_column_reader(
+        description,
+        Box::new(BoundedPageReader(pages)),
+    ))
+}
+
+/// Pages with at most [`MAX_PAGE_VALUES`] values, and dictionaries with at most a value per byte.
+struct BoundedPageReader(Box<dyn PageReader>);
+
+impl PageReader for BoundedPageReader {
+    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+        let page = self.0.get_next_page()?;
+        let is_too_large = page.as_ref().is_some_and(|it| {
+            let n_values = it.num_values() as usize;
+            n_values > MAX_PAGE_VALUES || (it.is_dictionary_page() && n_values > it.buffer().len())
+        });
+        match is_too_large {
+            false => Ok(page),
+            true => Err(ParquetError::General(
+                "a page of it declares more values than it can have".to_owned(),
+            )),
+        }
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+        self.0.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+        self.0.skip_next_page()
+    }
+}
+
+impl Iterator for BoundedPageReader {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
 /// Runs a function that reads columns. The Parquet reader panics on some damaged pages; panics are
 /// returned as errors.
 pub(crate) fn catch_parquet_panics<T>(
@@ -72,4 +126,53 @@ pub(crate) fn catch_parquet_panics<T>(
 ) -> Result<T, ParquetError> {
     catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(ParquetError::General("a page of it is damaged".to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Seek;
+
+    use parquet::data_type::{ByteArray, ByteArrayType};
+
+    use super::*;
+
+    #[test]
+    fn a_page_cannot_declare_more_values_than_it_can_have() {
+        let schema = "message it { required binary id (UTF8); }";
+        let mut writer = create_parquet_writer(Vec::new(), schema).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let ids = ["river", "bank", "river"].map(ByteArray::from);
+        write_next_column::<ByteArrayType>(&mut group, &ids, None).unwrap();
+        group.close().unwrap();
+        let whole = writer.into_inner().unwrap();
+        assert_eq!(read(&whole).unwrap(), ids);
+
+        // The number 1,073,741,823 as a page header has it, in place of each of its bytes.
+        let number = [0xfe, 0xff, 0xff, 0xff, 0x07];
+        let errors = (MAGIC as usize..40).filter_map(|at| {
+            let damaged = [&whole[..at], &number, &whole[at + 1..]].concat();
+            read(&damaged).err()
+        });
+        let errors: Vec<String> = errors.map(|it| it.to_string()).collect();
+        let n_declared = errors.iter().filter(|it| it.contains("declares")).count();
+        assert!(n_declared > 0, "{errors:?}");
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<ByteArray>, ParquetError> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file.rewind().unwrap();
+        catch_parquet_panics(|| {
+            let reader = open_contiguous_parquet_file(file)?;
+            let group = reader.get_row_group(0)?;
+            let ColumnReader::ByteArrayColumnReader(mut column) =
+                open_bounded_column_reader(&*group, 0)?
+            else {
+                panic!("a column of texts");
+            };
+            let mut values = Vec::new();
+            column.read_records(3, None, None, &mut values)?;
+            Ok(values)
+        })
+    }
 }

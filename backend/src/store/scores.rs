@@ -164,7 +164,10 @@ fn read_columns(file: fs::File) -> Result<StudyScoreColumns, ParquetError> {
         let group = reader.get_row_group(group)?;
         let n_rows = group.metadata().num_rows() as usize;
         for at in 0..group.num_columns() {
-            match (at, group.get_column_reader(at)?) {
+            match (
+                at,
+                parquet_columns::open_bounded_column_reader(&*group, at)?,
+            ) {
                 (0, ColumnReader::Int32ColumnReader(mut it)) => {
                     it.read_records(n_rows, None, None, &mut columns.rankers)?;
                 }

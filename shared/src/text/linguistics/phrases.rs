@@ -15,8 +15,19 @@ pub(super) fn find_noun_phrases(forms: &[&str], tags: &[PartOfSpeech]) -> Vec<Ra
     };
     let mut phrases = Vec::new();
     let mut at = 0;
+    // No phrase with a noun starts before this word: a long run of articles or adjectives without
+    // a noun is read once.
+    let mut no_noun_before = 0;
     while at < tags.len() {
-        match sentence.phrase(at) {
+        let mut end = None;
+        if at >= no_noun_before {
+            match sentence.phrase_with_noun(at) {
+                Ok(found) => end = Some(found),
+                // A phrase may start with two words that quantify the word where this one stopped.
+                Err(stopped) => no_noun_before = stopped.saturating_sub(2),
+            }
+        }
+        match end.or_else(|| sentence.pronoun(at)) {
             Some(end) => {
                 phrases.push(at..end);
                 at = end;
@@ -42,12 +53,12 @@ impl Sentence<'_> {
         self.tags.get(at).copied()
     }
 
-    /// Returns the end of the phrase that starts with a word.
-    fn phrase(&self, start: usize) -> Option<usize> {
+    /// Returns the end of the phrase that starts with a word, or where the search for a noun
+    /// stopped.
+    fn phrase_with_noun(&self, start: usize) -> Result<usize, usize> {
         let measured = self.after_measure(start);
         let determined = self.after_determiners(measured);
-        let found = self.nouns(determined, determined > measured);
-        found.or_else(|| self.pronoun(start))
+        self.nouns(determined, determined > measured)
     }
 
     /// Returns the end of a pronoun that replaces a noun.
@@ -98,8 +109,8 @@ impl Sentence<'_> {
         at
     }
 
-    /// Returns the end of modifiers and nouns.
-    fn nouns(&self, start: usize, determined: bool) -> Option<usize> {
+    /// Returns the end of modifiers and nouns, or where the search for a noun stopped.
+    fn nouns(&self, start: usize, determined: bool) -> Result<usize, usize> {
         let mut at = start;
         let mut end = None;
         while let Some(tag) = self.tag(at) {
@@ -145,7 +156,8 @@ impl Sentence<'_> {
         }
         // `the poor`: after an article, an adjective can be used as a noun.
         let is_adjective = at > start && self.tags[at - 1] == PartOfSpeech::Adjective;
-        end.or_else(|| (determined && is_adjective).then_some(at))
+        let end = end.or_else(|| (determined && is_adjective).then_some(at));
+        end.ok_or(at)
     }
 
     /// Returns whether a word is an adverb before an adjective, inside the phrase.
@@ -202,5 +214,68 @@ impl Sentence<'_> {
                 self.tag(at + 2),
                 Some(PartOfSpeech::Noun | PartOfSpeech::ProperNoun | PartOfSpeech::Adjective)
             )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::{RngCore, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    use super::*;
+
+    /// Looks for a phrase at each word.
+    fn find_at_each_word(sentence: &Sentence<'_>) -> Vec<Range<usize>> {
+        let mut phrases: Vec<Range<usize>> = Vec::new();
+        for at in 0..sentence.tags.len() {
+            let found = sentence.phrase_with_noun(at).ok();
+            let found = found.or_else(|| sentence.pronoun(at));
+            if let Some(end) = found.filter(|_| phrases.last().is_none_or(|it| it.end <= at)) {
+                phrases.push(at..end);
+            }
+        }
+        phrases
+    }
+
+    #[test]
+    fn words_that_are_skipped_start_no_phrase() {
+        const WORDS: &[(&str, PartOfSpeech)] = &[
+            ("more", PartOfSpeech::Adverb),
+            ("more", PartOfSpeech::Adjective),
+            ("than", PartOfSpeech::Conjunction),
+            ("about", PartOfSpeech::Adverb),
+            ("at", PartOfSpeech::Adjective),
+            ("least", PartOfSpeech::Adjective),
+            ("such", PartOfSpeech::Adjective),
+            ("all", PartOfSpeech::Determiner),
+            ("the", PartOfSpeech::Determiner),
+            ("his", PartOfSpeech::Pronoun),
+            ("it", PartOfSpeech::Pronoun),
+            ("five", PartOfSpeech::Numeral),
+            ("%", PartOfSpeech::Symbol),
+            ("old", PartOfSpeech::Adjective),
+            ("very", PartOfSpeech::Adverb),
+            ("rising", PartOfSpeech::Verb),
+            (",", PartOfSpeech::Punctuation),
+            ("and", PartOfSpeech::Conjunction),
+            ("'s", PartOfSpeech::Particle),
+            ("tide", PartOfSpeech::Noun),
+            ("of", PartOfSpeech::Adposition),
+        ];
+        let mut random = Pcg64Mcg::seed_from_u64(21);
+        for _ in 0..20_000 {
+            let n_words = random.next_u32() % 12;
+            let words: Vec<_> = (0..n_words)
+                .map(|_| WORDS[random.next_u32() as usize % WORDS.len()])
+                .collect();
+            let forms: Vec<&str> = words.iter().map(|it| it.0).collect();
+            let tags: Vec<PartOfSpeech> = words.iter().map(|it| it.1).collect();
+            let sentence = Sentence {
+                forms: forms.iter().map(|&it| it.to_owned()).collect(),
+                tags: &tags,
+            };
+            let expected = find_at_each_word(&sentence);
+            assert_eq!(find_noun_phrases(&forms, &tags), expected, "{words:?}");
+        }
     }
 }

@@ -280,7 +280,8 @@ fn whatever_is_written_is_cut_whole() {
 #[test]
 fn a_long_text_without_spaces_is_no_trap() {
     for piece in [
-        "a", ".", "ab.Cd", "a-", "'s", "n't", "a.", "\"", "é", "the", "@a", "-", "1,", "日",
+        "a", ".", "ab.Cd", "a-", "'s", "n't", "a.", "\"", "é", "the", "@a", "-", "1,", "日", "old",
+        "[",
     ] {
         check_whole(&piece.repeat(100_000 / piece.len()));
         check_whole(&format!("{piece} ").repeat(20_000 / piece.len()));
