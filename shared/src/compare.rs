@@ -33,7 +33,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, serialize_as_text};
-use crate::score::RankerInfo;
+use crate::score::{RankerInfo, disambiguate_labels};
 use crate::study::Study;
 use crate::study::overview::{QuerySplitSize, count_queries_of_first_splits};
 use crate::text::Stopwords;
@@ -294,6 +294,8 @@ pub fn compare_rankers(
     let buckets = query_groups::mrr_by_query_token_fraction(rows);
     let lengths = query_groups::mrr_by_query_length(rows);
     let findings = hypotheses::evaluate_hypotheses(rows, [&fqt, &fnt]);
+    let mut rankers = source.rankers.clone();
+    disambiguate_labels(&mut rankers);
     Ok(RankerComparison {
         name: source.name.clone(),
         title: source.title.clone(),
@@ -303,7 +305,7 @@ pub fn compare_rankers(
         analyzer: asked.analyzer.describe(),
         has_withheld_texts: source.has_withheld_texts,
         ranker_options: source.choices.clone(),
-        rankers: disambiguate_labels(source.rankers.clone()),
+        rankers,
         n_unscored: source.n_unscored,
         splits: count_queries_of_first_splits(source.queries.iter().copied()),
         query_counts: values.query_counts,
@@ -319,18 +321,6 @@ pub fn compare_rankers(
         hypotheses: findings,
         examples: compared_query::queries_with_largest_differences(source, &asked, rows),
     })
-}
-
-/// Makes the labels of two rankers different, for example BM25 computed here and BM25 from a file.
-fn disambiguate_labels(mut rankers: [RankerInfo; 2]) -> [RankerInfo; 2] {
-    if rankers[0].label == rankers[1].label {
-        let same_detail = rankers[0].detail == rankers[1].detail;
-        for it in &mut rankers {
-            let more = if same_detail { &it.spec } else { &it.detail };
-            it.label = format!("{} ({more})", it.label);
-        }
-    }
-    rankers
 }
 
 #[cfg(test)]

@@ -128,6 +128,34 @@ pub struct RankerInfo {
     pub note: Option<String>,
 }
 
+/// Makes the labels of rankers different, for tables and figures: where labels coincide, the
+/// parameters follow in parentheses, or the specification if the parameters coincide too.
+pub fn disambiguate_labels<'a>(rankers: impl IntoIterator<Item = &'a mut RankerInfo>) {
+    let rankers: Vec<&mut RankerInfo> = rankers.into_iter().collect();
+    let plain: Vec<[String; 2]> = rankers
+        .iter()
+        .map(|it| [it.label.clone(), it.detail.clone()])
+        .collect();
+    for it in rankers {
+        let same_label: Vec<_> = plain
+            .iter()
+            .filter(|[label, _]| *label == it.label)
+            .collect();
+        if same_label.len() < 2 {
+            continue;
+        }
+        let n_same_detail = same_label
+            .iter()
+            .filter(|[_, detail]| *detail == it.detail)
+            .count();
+        let more = match n_same_detail > 1 || it.detail.is_empty() {
+            true => &it.spec,
+            false => &it.detail,
+        };
+        it.label = format!("{} ({more})", it.label);
+    }
+}
+
 /// The source of the scores of a ranker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -245,5 +273,39 @@ impl RankerQueryDocumentScores {
     /// Returns the number of pairs without a score.
     pub fn n_missing(&self) -> usize {
         self.values.iter().filter(|it| it.is_none()).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_that_coincide_get_parameters_or_the_specification() {
+        let mut rankers = [
+            ("bm25:k1=0.9", "BM25", "k1 .9"),
+            ("bm25:k1=1.2", "BM25", "k1 1.2"),
+            ("ql", "QL", "mu 1000"),
+            ("scores:a.tsv", "run", ""),
+            ("scores:b/a.tsv", "run", ""),
+        ]
+        .map(|(spec, label, detail)| RankerInfo {
+            spec: spec.to_owned(),
+            label: label.to_owned(),
+            detail: detail.to_owned(),
+            kind: RankerKind::Lexical,
+            fingerprint: String::new(),
+            note: None,
+        });
+        disambiguate_labels(&mut rankers);
+        let labels = rankers.map(|it| it.label);
+        let expected = [
+            "BM25 (k1 .9)",
+            "BM25 (k1 1.2)",
+            "QL",
+            "run (scores:a.tsv)",
+            "run (scores:b/a.tsv)",
+        ];
+        assert_eq!(labels, expected);
     }
 }

@@ -6,6 +6,7 @@ use shared::api::GetFiguresRequest;
 use shared::plot;
 use shared::probe::AxiomVariant;
 use shared::report::{self, format};
+use shared::score::disambiguate_labels;
 use shared::score::slug::ranker_slugs;
 use shared::study::controls::StudyPageControls;
 use shared::study::figures::{StudyFigureOptions, StudyFigures};
@@ -78,6 +79,13 @@ fn set_choice(study: &str, next: StudyFigureOptions, choice: RwSignal<StudyFigur
     choice.set(next);
 }
 
+/// Returns the label of each ranker, with its parameters where labels coincide.
+fn distinct_labels(figures: &StudyFigures) -> Vec<String> {
+    let mut rankers = figures.rankers.clone();
+    disambiguate_labels(&mut rankers);
+    rankers.into_iter().map(|it| it.label).collect()
+}
+
 #[component]
 fn FiguresView(
     figures: StudyFigures,
@@ -86,7 +94,7 @@ fn FiguresView(
 ) -> impl IntoView {
     let tables = report::figure_data_tables(&figures);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
-    let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
+    let names = distinct_labels(&figures);
     let overlap = figures.query_overlap.as_ref().map(|it| {
         let draw = |thirds| {
             FigureWithSelection::without_selection(plot::draw_effectiveness_by_overlap_third(
@@ -205,10 +213,10 @@ fn Choices(
     let modes_options = modes_options.collect_view();
     let reference = figures.reference_comparison.reference as usize;
     let slugs = ranker_slugs(&figures.rankers);
-    let rankers = figures.rankers.iter().zip(slugs).enumerate();
-    let rankers = rankers.map(|(row, (it, slug))| {
+    let rankers = distinct_labels(&figures).into_iter().zip(slugs).enumerate();
+    let rankers = rankers.map(|(row, (label, slug))| {
         let selected = row == reference;
-        view! { <option value=slug selected=selected>{it.label.clone()}</option> }
+        view! { <option value=slug selected=selected>{label}</option> }
     });
     let rankers = rankers.collect_view();
     let measures = figures.effectiveness.iter().flat_map(|it| &it.measures);

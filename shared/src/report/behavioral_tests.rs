@@ -1,6 +1,7 @@
 //! The tables of a study's behavioral tests.
 
 use super::{ReportTable, TableColumnKind, TableValue, format};
+use crate::score::disambiguate_labels;
 use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, BehavioralTestRow, TieThreshold,
 };
@@ -9,6 +10,9 @@ use crate::study::behavioral_tests::{
 /// effect for each ranker, and `effects`, for programs, with a row for each test and ranker.
 /// Returns none if the study has no behavioral test.
 pub fn behavioral_test_tables(results: &BehavioralTestResults) -> Vec<ReportTable> {
+    let mut results = results.clone();
+    disambiguate_labels(results.rankers.iter_mut().map(|it| &mut it.ranker));
+    let results = &results;
     match results.rows.is_empty() {
         true => Vec::new(),
         false => vec![effects_by_ranker(results), effects(results)],

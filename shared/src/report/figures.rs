@@ -3,6 +3,7 @@
 use super::study_tables::instance_provenance_note;
 use super::{ReportTable, TableColumnKind, TableValue, precondition};
 use crate::probe::MeasuredPrecondition;
+use crate::score::disambiguate_labels;
 use crate::study::figures::StudyFigures;
 use crate::study::figures::effectiveness::EffectivenessCell;
 use crate::study::figures::funnel::{
@@ -20,6 +21,7 @@ use crate::study::figures::query_overlap::EffectivenessPerOverlapThird;
 /// - `overlap`: effectiveness in thirds of the queries,
 /// - `scatter`: effectiveness and the mean of the fractions.
 pub fn figure_data_tables(figures: &StudyFigures) -> Vec<ReportTable> {
+    let figures = &with_distinct_labels(figures);
     let always = [funnel(figures), preconditions(figures)];
     let rest = [
         audit(figures),
@@ -32,6 +34,12 @@ pub fn figure_data_tables(figures: &StudyFigures) -> Vec<ReportTable> {
         .into_iter()
         .chain(rest.into_iter().flatten())
         .collect()
+}
+
+fn with_distinct_labels(figures: &StudyFigures) -> StudyFigures {
+    let mut figures = figures.clone();
+    disambiguate_labels(&mut figures.rankers);
+    figures
 }
 
 /// Returns the label of a stage of the funnel.

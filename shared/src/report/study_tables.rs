@@ -2,6 +2,7 @@
 
 use super::{ReportTable, TableColumnKind, TableValue, format};
 use crate::probe::{Axiom, AxiomVariant, MiningThresholds, Probe};
+use crate::score::disambiguate_labels;
 use crate::score::rescoring::ScoringEnvironment;
 use crate::stats::bootstrap;
 use crate::study::controls::{InstanceSubset, StudyPageControls};
@@ -18,14 +19,21 @@ use crate::study::overview::{RankerAxiomResult, RankerOverviewRow, StudyOverview
 /// - `stability`: the score stability check, how scores of neural rankers were computed and how
 ///   some of them change under other conditions.
 pub fn study_tables(overview: &StudyOverview) -> Vec<ReportTable> {
+    let overview = &with_distinct_labels(overview);
     let mut tables = vec![
         fractions(overview),
         cells(overview),
         axioms(overview),
         rankers(overview),
     ];
-    tables.extend(score_stability_table(overview));
+    tables.extend(stability(overview));
     tables
+}
+
+fn with_distinct_labels(overview: &StudyOverview) -> StudyOverview {
+    let mut overview = overview.clone();
+    disambiguate_labels(overview.rows.iter_mut().map(|it| &mut it.ranker));
+    overview
 }
 
 fn fractions(overview: &StudyOverview) -> ReportTable {
@@ -174,6 +182,10 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
 
 /// Returns the table of score stability checks, or `None` if no ranker has one.
 pub fn score_stability_table(overview: &StudyOverview) -> Option<ReportTable> {
+    stability(&with_distinct_labels(overview))
+}
+
+fn stability(overview: &StudyOverview) -> Option<ReportTable> {
     let table = head(overview, "stability", "score stability check")
         .add_text_columns("ranker | rescored")
         .add_number_columns(
