@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::rc::Rc;
 use std::task::Poll;
 
 use gloo_timers::future::TimeoutFuture;
@@ -29,24 +30,28 @@ pub(crate) enum BrowserStorageError {
     TimedOut,
 }
 
-/// Waits for the browser for at most [`STORAGE_TIMEOUT_MS`].
-async fn with_timeout<T>(
-    work: impl Future<Output = Result<T, Error>>,
+/// Waits for the browser for at most [`STORAGE_TIMEOUT_MS`]. The work goes on after that, since the
+/// browser must still find the listeners of its requests when it answers.
+async fn with_timeout<T: 'static>(
+    work: impl Future<Output = Result<T, Error>> + 'static,
 ) -> Result<T, BrowserStorageError> {
-    let (mut work, mut late) = (pin!(work), pin!(TimeoutFuture::new(STORAGE_TIMEOUT_MS)));
-    poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(done.map_err(BrowserStorageError::Failed)),
-        Poll::Pending => late
-            .as_mut()
-            .poll(context)
-            .map(|()| Err(BrowserStorageError::TimedOut)),
-    })
-    .await
+    let (mut work, mut late) = (Box::pin(work), pin!(TimeoutFuture::new(STORAGE_TIMEOUT_MS)));
+    let done = poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending => late.as_mut().poll(context).map(|()| None),
+    });
+    match done.await {
+        Some(done) => done.map_err(BrowserStorageError::Failed),
+        None => {
+            leptos::task::spawn_local(async move { drop(work.await) });
+            Err(BrowserStorageError::TimedOut)
+        }
+    }
 }
 
 /// The IndexedDB table of events that have not been sent.
 #[derive(Debug)]
-pub(crate) struct UnsentEventStore(Database);
+pub(crate) struct UnsentEventStore(Rc<Database>);
 
 impl UnsentEventStore {
     /// Opens the table, creating it if necessary. Some browsers refuse in private windows.
@@ -60,7 +65,7 @@ impl UnsentEventStore {
         });
         with_timeout(asked.into_future())
             .await
-            .map(UnsentEventStore)
+            .map(|it| UnsentEventStore(Rc::new(it)))
     }
 
     /// Loads the events of all people. Events of another version that cannot be parsed are skipped
@@ -68,8 +73,9 @@ impl UnsentEventStore {
     pub(crate) async fn load_all(
         &self,
     ) -> Result<Vec<UnconfirmedAnnotationEvent>, BrowserStorageError> {
-        with_timeout(async {
-            let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadOnly)?;
+        let database = Rc::clone(&self.0);
+        with_timeout(async move {
+            let transaction = database.transaction(&[EVENTS], TransactionMode::ReadOnly)?;
             let values = transaction
                 .object_store(EVENTS)?
                 .get_all(None, None)?
@@ -85,10 +91,11 @@ impl UnsentEventStore {
         &self,
         kept: &UnconfirmedAnnotationEvent,
     ) -> Result<(), BrowserStorageError> {
-        with_timeout(async {
-            let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
-            let json = serde_json::to_string(kept).expect("an event has only string keys");
-            let key = JsValue::from_str(&kept.event.key.to_string());
+        let database = Rc::clone(&self.0);
+        let json = serde_json::to_string(kept).expect("an event has only string keys");
+        let key = JsValue::from_str(&kept.event.key.to_string());
+        with_timeout(async move {
+            let transaction = database.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
             let events = transaction.object_store(EVENTS)?;
             events.put(&JsValue::from_str(&json), Some(&key))?.await?;
             transaction.await.and_then(require_commit)
@@ -102,12 +109,13 @@ impl UnsentEventStore {
         &self,
         keys: &[AnnotationEventKey],
     ) -> Result<(), BrowserStorageError> {
-        with_timeout(async {
-            let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
+        let database = Rc::clone(&self.0);
+        let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
+        with_timeout(async move {
+            let transaction = database.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
             let events = transaction.object_store(EVENTS)?;
             for key in keys {
-                let key = JsValue::from_str(&key.to_string());
-                events.delete(key)?.await?;
+                events.delete(JsValue::from_str(&key))?.await?;
             }
             transaction.await.and_then(require_commit)
         })

@@ -64,6 +64,42 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
     }
 }
 
+/// Answers of the browser's storage arrive after the page has stopped waiting for them.
+const LATE_STORAGE: &str = "
+    const found = Object.getOwnPropertyDescriptor(IDBRequest.prototype, 'onsuccess');
+    window.lateAnswers = 0;
+    Object.defineProperty(IDBRequest.prototype, 'onsuccess', {
+        ...found,
+        set(listener) {
+            const answer = event => { window.lateAnswers += 1; listener.call(this, event); };
+            found.set.call(this, listener && (event => setTimeout(answer, 6000, event)));
+        },
+    });";
+
+#[test]
+fn storage_that_answers_too_late_does_no_harm() {
+    if front_end().is_none() {
+        return;
+    }
+    let home = TestHome::new();
+    make_study(&home);
+    let server = home.serve(&[]);
+    let task = open_task(&server, task(N as u32 + 1, 2)).summary.task;
+    let items = items(&server, task);
+    let link = server.call(&invite(AccessRole::Annotator)).token;
+    with_tab(&server.address, |tab| {
+        tab.before_pages(LATE_STORAGE);
+        tab.open(&format!("/join#{link}"));
+        join(tab, "Ann");
+        tab.open(&format!("/annotation/tasks/{}", task.0));
+        let mut ann = BrowserAnnotator::new(tab, &items, 0);
+        ann.wait_for_item();
+        ann.decide();
+        tab.wait_until("everything saved", SAVED);
+        tab.wait_until("a late answer", "return window.lateAnswers > 0");
+    });
+}
+
 /// Returns the items as the operator sees them; the server of a test treats everybody as the
 /// operator.
 fn items(server: &TestServer, task: TaskId) -> Items {
