@@ -196,7 +196,7 @@ fn a_study_file_gives_the_same_instances() {
     let printed = home.run_with(&run).expect_success();
     assert_eq!(
         printed.trim(),
-        format!("study `{STUDY}` is made; hash {HASH}")
+        format!("study `{STUDY}` is complete; instance hash {HASH}")
     );
     expect_same_numbers(
         &home.run("report kept --format json").json(),

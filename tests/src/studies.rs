@@ -109,7 +109,7 @@ fn a_killed_study_ends_with_the_same_report() {
     let line = run_line();
     let args: Vec<&str> = line.iter().map(String::as_str).collect();
     let again = home.run_with(&args);
-    again.expect_stderr("rankers that were scored: 0");
+    again.expect_stderr("rankers scored now: 0");
 }
 
 #[test]
@@ -214,14 +214,14 @@ fn another_precision_scores_a_stored_study_again() {
     let (_, before) = run("f32");
     let (told, after) = run("f16");
     assert_eq!(told.matches("it is scored again").count(), 2, "{told}");
-    assert!(told.contains("rankers that were scored: 2"), "{told}");
+    assert!(told.contains("rankers scored now: 2"), "{told}");
     // Each ranker keeps its place.
     assert_eq!((before.len(), after.len()), (4, 4));
     let same: Vec<bool> = before.iter().zip(&after).map(|(a, b)| a == b).collect();
     assert_eq!(same, [true, true, false, false]);
     assert!(after[2].to_string().contains("; in f16"), "{}", after[2]);
     let (told, again) = run("f16");
-    assert!(told.contains("rankers that were scored: 0"), "{told}");
+    assert!(told.contains("rankers scored now: 0"), "{told}");
     assert_eq!(again, after);
 }
 

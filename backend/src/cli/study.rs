@@ -181,7 +181,7 @@ fn run_definition(
     let study = pipeline::create_or_resume_study(wanted, &loaded.folder, folder, models)?;
     run_with_database(folder, async |store| store.upsert_study_entry(&study).await)?;
     println!(
-        "study `{}` is made; hash {}",
+        "study `{}` is complete; instance hash {}",
         study.definition.name, study.instances_hash
     );
     Ok(CommandOutcome::Done)
@@ -295,7 +295,7 @@ fn list(folder: &DataFolder) -> Result<CommandOutcome, Error> {
         let seen = if it.is_published {
             "published"
         } else {
-            "withdrawn"
+            "not published"
         };
         println!(
             "{}\t{}\t{} instances\t{seen}\t{}",

@@ -82,15 +82,15 @@ pub(crate) fn create_or_resume_study(
                 }
             }
             let n_added = compute_missing_or_outdated_scores(&mut stored, folder, data, models)?;
-            eprintln!("the study is there already; rankers that were scored: {n_added}");
+            eprintln!("the study exists already; rankers scored now: {n_added}");
             return Ok(stored);
         }
         let is_other = stored.definition != definition && stored.n_unscored_rankers() == 0;
         if is_other && finished == StudyReplacementPolicy::Keep {
             let field =
                 ErrorFieldName::with_display_name("name", format!("study `{}`", definition.name));
-            let reason = "is finished and was made from another definition; give the new one \
-                          another name, or replace the finished study by --replace";
+            let reason = "a finished study of this name was made from another definition; give \
+                          the new one another name, or replace the finished one with --replace";
             return Err(InputError::conflicting_value(field, reason).into());
         }
     }

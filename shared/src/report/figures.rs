@@ -99,8 +99,9 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
     table.notes.push(
         "Candidates are ordered pairs (TFC2: triples; LNC2: documents with a number of \
          repetitions) from the candidate pools. Original: the axiom as first stated, for \
-         queries of one or two terms. Instances are counted before the maximum per query is \
-         applied."
+         queries of one or two terms. Relaxed: the same queries, with the tolerances of the \
+         study. Extended: queries of any length. Instances are counted before the maximum per \
+         query is applied."
             .to_owned(),
     );
     table

@@ -98,6 +98,10 @@ fn cells(overview: &StudyOverview) -> ReportTable {
              without truncated documents",
         )
         .add_text_columns("instance hash | fingerprint");
+    table.notes.push(
+        "Share scored: the share of the instances whose documents all have a score of the ranker."
+            .to_owned(),
+    );
     for RankerOverviewRow { ranker, cells, .. } in &overview.rows {
         for (column, cell) in overview.columns.iter().zip(cells) {
             let mut row = vec![
@@ -126,6 +130,12 @@ fn axioms(overview: &StudyOverview) -> ReportTable {
         .add_estimate_columns("agreement with relevance")
         .add_number_columns("instances with different grades")
         .with_more_columns_of_kind(TableColumnKind::Number, splits);
+    let mut notes = table.notes.clone();
+    notes.push(
+        "In both orders: instances whose two documents are also an instance in the opposite \
+         order. Share kept: the share of the instances found that the maximum per query keeps."
+            .to_owned(),
+    );
     let rows = overview.columns.iter().map(|it| {
         let compared = it.qrels_cell.as_ref().map(|it| it.tally.n_with_verdict());
         let mut row = vec![
@@ -144,6 +154,7 @@ fn axioms(overview: &StudyOverview) -> ReportTable {
     });
     ReportTable {
         rows: rows.collect(),
+        notes,
         ..table
     }
 }

@@ -255,7 +255,7 @@ fn a_finished_study_is_replaced_only_when_that_is_asked_for() {
     home.write("study.toml", other);
     let refused = home.run("study run study.toml").expect_failure() + "\n";
     expect![[r#"
-        study `small`: is finished and was made from another definition; give the new one another name, or replace the finished study by --replace
+        study `small`: a finished study of this name was made from another definition; give the new one another name, or replace the finished one with --replace
     "#]]
     .assert_eq(&refused);
     assert_eq!(hash(&home), before);
