@@ -199,7 +199,11 @@ mod tests {
         let probe = listing.probe;
         let mode = listing.controls.variant_shown_in_study(study).unwrap();
         let instances = study.instances_of_probe(probe, mode).unwrap();
-        let scores = &study.scores[study.parse_ranker_row_index(&listing.ranker).unwrap()];
+        let row = match listing.ranker.as_str() {
+            "bm25" => 0,
+            number => number.parse().unwrap(),
+        };
+        let scores = &study.scores[row];
         let width = listing.controls.tie_threshold_for_ranker(scores);
         let all = (0..instances.len()).map(|at| {
             let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
