@@ -126,16 +126,16 @@ fn from_fields<E: Endpoint>(
     let mut unknown = UnknownField::default();
     let mut note = |path: serde_ignored::Path<'_>| unknown.note(&path);
     let fields = serde_ignored::Deserializer::new(Value::Object(fields), &mut note);
-    let request = serde_path_to_error::deserialize(fields).map_err(|error| {
+    let request = serde_path_to_error::deserialize(fields);
+    unknown.ensure_none(is_strict)?;
+    request.map_err(|error| {
         let (path, reason) = (error.path().clone(), error.inner().to_string());
         match path.iter().next_back() {
             Some(Segment::Map { key }) => InputError::malformed_value(&**key, reason).into(),
             // A missing field is named by the reason.
             _ => Error::UnexpectedJson { place, reason },
         }
-    })?;
-    unknown.ensure_none(is_strict)?;
-    Ok(request)
+    })
 }
 
 fn parse_body<E: DeserializeOwned>(body: &[u8], is_strict: bool) -> Result<E, Error> {
@@ -143,9 +143,15 @@ fn parse_body<E: DeserializeOwned>(body: &[u8], is_strict: bool) -> Result<E, Er
     let mut json = serde_json::Deserializer::from_slice(body);
     let request = serde_ignored::deserialize(&mut json, |path| unknown.note(&path));
     let request = request.and_then(|it| json.end().map(|()| it));
-    let request = request.map_err(body_error)?;
-    unknown.ensure_none(is_strict)?;
-    Ok(request)
+    // A field with a wrong name is more helpful than the missing one.
+    if request
+        .as_ref()
+        .err()
+        .is_none_or(serde_json::Error::is_data)
+    {
+        unknown.ensure_none(is_strict)?;
+    }
+    request.map_err(body_error)
 }
 
 fn body_error(error: serde_json::Error) -> Error {
