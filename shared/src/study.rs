@@ -32,12 +32,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Document, Qrels, Query};
-use crate::error::{Error, InvalidFieldReason};
+use crate::error::{Error, ErrorFieldName, InvalidFieldReason};
 use crate::index::DocumentAndTermTotals;
 use crate::probe::additions::AddedDocAndQueryCounts;
 use crate::probe::mining::OriginalOrDerivedDocument;
 use crate::probe::transfer::UsedAndSkippedPairCounts;
-use crate::probe::{ProbeInstances, StudyDocNo};
+use crate::probe::{Probe, ProbeInstances, StudyDocNo};
 use crate::rank::LexicalRanker;
 use crate::score::slug::{parse_ranker_slug_or_position, ranker_slugs};
 use crate::score::{QueryDocumentPairs, RankerQueryDocumentScores};

@@ -237,6 +237,7 @@ fn axioms_and_rankers_have_a_table_each() {
             | lnc2 | fixed | not-below | 9,785 | 3,261 | 0 | 1.00 | – | – |
 
             - Instance hash 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, variant fixed, from study tiny.
+            - In both orders: instances whose two documents are also an instance in the opposite order. Share kept: the share of the instances found that the maximum per query keeps.
 
             ## Rivers &amp; banks: rankers
 
