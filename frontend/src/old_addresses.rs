@@ -321,7 +321,9 @@ mod tests {
             "/nothing",
             "/review/7/x/y",
             "/review/x",
+            "/study",
             "/study/demo/nothing/0",
+            "/study/demo/tfc1/fixed/instance/x",
         ] {
             assert_eq!(present_address(present, ""), None, "{present}");
         }

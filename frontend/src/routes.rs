@@ -498,7 +498,10 @@ mod tests {
             "/studies/demo/rankers/bm25/probes/nothing/instances",
             "/studies/demo/probes/tfc1/instances/x",
             "/reproductions/camara2020/tables/99",
+            "/study",
             "/study/demo",
+            "/studies/demo/rankers/bm25/probes/tfc1",
+            "/studies/demo/probes/nothing/instances/0",
         ] {
             assert_eq!(PageRoute::parse(none), None, "{none}");
         }

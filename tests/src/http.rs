@@ -245,6 +245,11 @@ fn wrong_requests_are_the_callers_fault() {
         );
         assert!(!problem.error.is_empty());
     };
+    let score = |body: &str| post(ScoreDocumentsRequest::PATH, body.as_bytes().to_vec());
+    is(score("{"), (400, "json"));
+    is(score("[]"), (422, "json"));
+    is(score("{}"), (422, "json"));
+    is(score("{\"model\": 7}"), (422, "json"));
     is(get("variant=loose"), (422, "setting"));
     is(get("tie_threshold=-1"), (422, "setting"));
     is(get("tie_threshold=inf"), (422, "setting"));

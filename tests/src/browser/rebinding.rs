@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use shared::api::models::ListModelsRequest;
 use shared::api::people::{
     CreateInvitationRequest, GetSessionRequest, ListPeopleRequest, OperatorSignInRequest,
-    SignOutRequest,
+    PeopleAndInvitationsResponse, SignOutRequest,
 };
 use shared::api::{
     CreateScoringJobRequest, Endpoint, GetServerInfoRequest, ListScoringJobsRequest,
@@ -13,7 +13,7 @@ use shared::api::{
 
 use super::front_end;
 use super::tab::{BrowserTab, with_tab};
-use crate::harness::TestHome;
+use crate::harness::{TestHome, reply};
 
 #[test]
 fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
@@ -61,17 +61,32 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
         let expected = vec![403; asked.len()];
         assert_eq!(tab.js_async(statuses, &[json!(asked)]), json!(expected));
 
-        // Under the host name of the cookie, the page may send the request but cannot read the
-        // answer.
-        let sign_out = format!("{}{}", server.address, SignOutRequest::PATH);
-        let blindly = "const request = {method: 'POST', mode: 'no-cors', body: '{}'};
-            request.credentials = 'include';
-            return fetch(arguments[0], request).then(it => it.status, () => 0)";
-        assert_eq!(tab.js_async(blindly, &[json!(sign_out)]), json!(0));
-        tab.expect_in_console(&format!(":{port}"));
+        // Under the host name of the cookie, the page may send a POST but cannot read the answer;
+        // other methods that change something need a preflight.
+        let blindly = |method: &str, mode: &str, path: &str, body: Value| {
+            let script = "const [address, method, mode, body] = arguments;
+                const request = {method, mode, body, credentials: 'include'};
+                return fetch(address, request).then(it => it.status, () => 0)";
+            let address = format!("{}{path}", server.address);
+            let arguments = [
+                json!(address),
+                json!(method),
+                json!(mode),
+                json!(body.to_string()),
+            ];
+            assert_eq!(tab.js_async(script, &arguments), json!(0));
+            tab.expect_in_console(&format!(":{port}"));
+        };
+        let invitation = json!({"role": "annotator", "valid_hours": 1});
+        blindly("POST", "no-cors", CreateInvitationRequest::PATH, invitation);
+        blindly("DELETE", "cors", SignOutRequest::PATH, json!({}));
 
         tab.open("/operator");
         tab.wait_for_text("This server has no neural model");
+        let listed = server.request("GET", ListPeopleRequest::PATH);
+        let listed = listed.bearer_auth(server.token.as_deref().unwrap());
+        let listed: PeopleAndInvitationsResponse = reply(listed.send().unwrap()).unwrap();
+        assert_eq!(listed.invitations, []);
     });
 }
 

@@ -184,6 +184,10 @@ mod tests {
             }
         }
         assert!(limit.locked().len() <= MAX_TRACKED_CLIENTS);
+        let recent = 5 * MAX_TRACKED_CLIENTS - 40;
+        assert!(limit.take_at(recent, now).is_err(), "one of the last");
+        let early = MAX_TRACKED_CLIENTS;
+        limit.take_at(early, now).expect("it was forgotten");
     }
 
     #[test]

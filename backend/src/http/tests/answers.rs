@@ -206,6 +206,26 @@ async fn bad_requests_are_the_callers_fault() {
         "ranker: is not a field of this request; /api/docs lists its fields",
     )
     .await;
+    check(
+        request("POST", "/api/score", "{}"),
+        422,
+        "missing field `model`",
+    )
+    .await;
+    check(
+        request("POST", "/api/score", r#"{"model": 7}"#),
+        422,
+        "expected a string",
+    )
+    .await;
+    let deep = format!(r#"{{"model":"tiny:bi","x":{}"#, "[".repeat(5_000));
+    check(request("POST", "/api/score", &deep), 400, "EOF").await;
+    check(
+        get("/api/studies/open/late-interaction/0/top-documents"),
+        422,
+        "missing field `query`",
+    )
+    .await;
     let score = |texts: Vec<String>| {
         let asked = ScoreDocumentsRequest {
             model: "no-such".to_owned(),

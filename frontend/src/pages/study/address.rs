@@ -539,6 +539,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_as_if_not_there() {
         let pairs = [
+            ("variant", "loose".to_owned()),
             ("tie_threshold", "NaN".to_owned()),
             ("length_tolerance", "-1".to_owned()),
             ("probe", "x".to_owned()),
