@@ -31,13 +31,24 @@ use crate::store::{DataFolder, dataset, write_atomically};
 pub(crate) struct ManageStudiesArgs {
     #[command(subcommand)]
     command: StudyCommand,
+}
+
+/// The models that the rankers of a study name.
+#[derive(clap::Args)]
+struct StudyModelArgs {
     /// Model folder or Hugging Face Hub name whose last part rankers of the study have as their
     /// name; may be repeated. Rankers that name a folder or a model on the hub need none
     /// [default: AXIOSCOPE_MODEL, or the default model if it is installed]
-    #[arg(long, global = true, value_name = "FOLDER|NAME")]
+    #[arg(long, value_name = "FOLDER|NAME")]
     model: Vec<String>,
     #[command(flatten)]
     computing: DeviceAndPrecisionArgs,
+}
+
+impl StudyModelArgs {
+    fn register_for_rankers(&self, rankers: &[String]) -> Result<ModelRegistry, Error> {
+        register_models(&self.model, rankers, self.computing.compute_target()?)
+    }
 }
 
 #[derive(Subcommand)]
@@ -51,11 +62,15 @@ enum StudyCommand {
         /// Replace a finished study that has the same name and a different definition
         #[arg(long)]
         replace: bool,
+        #[command(flatten)]
+        models: StudyModelArgs,
     },
     /// Compute the scores that a study lacks
     Resume {
         /// Name of the study
         name: String,
+        #[command(flatten)]
+        models: StudyModelArgs,
     },
     /// Verify the files of a study and mine its instances again, or compare its cells with a
     /// baseline; exit code 3 if they differ or a cell has dropped
@@ -103,24 +118,24 @@ enum StudyCommand {
 impl ManageStudiesArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::open(data)?;
-        let models = |rankers: &[String]| {
-            let computing = self.computing.compute_target()?;
-            register_models(&self.model, rankers, computing)
-        };
         match self.command {
             StudyCommand::Init(it) => it.run(data),
-            StudyCommand::Run { file, replace } => {
+            StudyCommand::Run {
+                file,
+                replace,
+                models,
+            } => {
                 let finished = match replace {
                     true => StudyReplacementPolicy::Replace,
                     false => StudyReplacementPolicy::Keep,
                 };
                 let definition = read_study_definition(&file)?;
-                let models = models(&definition.rankers)?;
+                let models = models.register_for_rankers(&definition.rankers)?;
                 run_definition(definition, &folder, data, &models, finished)
             }
-            StudyCommand::Resume { name } => {
+            StudyCommand::Resume { name, models } => {
                 let study = pipeline::load_study(&folder, &name)?;
-                let models = models(&study.definition.rankers)?;
+                let models = models.register_for_rankers(&study.definition.rankers)?;
                 resume(study, &folder, data, &models)
             }
             StudyCommand::Check(it) => it.run(&folder, data),
