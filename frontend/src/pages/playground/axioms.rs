@@ -250,7 +250,7 @@ fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
 
 fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
     let (class, said) = match state {
-        AxiomStatus::Unanswered => ("verdict wait", "enter a query and documents".to_owned()),
+        AxiomStatus::Unanswered => ("verdict wait", "not enough text yet".to_owned()),
         AxiomStatus::WantsTexts => ("verdict wait", "needs three documents".to_owned()),
         AxiomStatus::Measured { applied, .. } if applied.applies => {
             ("verdict ok", claim_text(applied.claim))
