@@ -1,6 +1,6 @@
 //! Long checks with the real model, for `cargo xtask regress`.
 
-mod overload;
+mod attack;
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};

@@ -363,6 +363,12 @@ impl<'a> TestContext<'a> {
         }
         let mut tally = libtest(&mut test)?;
         if !words.is_empty() && !words.iter().any(|it| it == "mutated_input") {
+            if tally.n_passed + tally.n_failed == 0 {
+                bail!(
+                    "no name of a regression test begins with {}",
+                    words.join(" or ")
+                );
+            }
             return Ok(tally);
         }
         // The test profile detects integer overflow.
