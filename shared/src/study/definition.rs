@@ -55,7 +55,7 @@ pub struct StudyDefinition {
     /// A file of word vectors, for the axioms that need them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<String>,
-    /// Other analyzers under which the instances are checked again: [`analyzer_audit`].
+    /// Other analyzers under which the instances are checked again: [`super::analyzer_audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<Analyzer>,
     /// Files that manipulations look words up in.
