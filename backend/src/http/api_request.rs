@@ -17,7 +17,7 @@ use shared::error::Error as InputError;
 use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
-use crate::http::parameters::{ParameterLocation, ParameterTable};
+use crate::http::parameters::{self, ParameterLocation, ParameterTable};
 
 /// Size in bytes from which a body is parsed off the async threads.
 const LARGE: usize = 1 << 18;
@@ -173,7 +173,7 @@ impl UnknownField {
         if let serde_ignored::Path::Map { parent, key } = path
             && matches!(parent, serde_ignored::Path::Root)
         {
-            self.0.get_or_insert_with(|| key.chars().take(40).collect());
+            self.0.get_or_insert_with(|| parameters::field_name(key));
         }
     }
 

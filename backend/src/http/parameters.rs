@@ -245,7 +245,7 @@ fn insert_object<'a>(
 }
 
 /// Returns a name for an error, which may come from anybody, at a bounded length.
-fn field_name(name: &str) -> String {
+pub(super) fn field_name(name: &str) -> String {
     name.chars().take(40).collect()
 }
 

@@ -100,8 +100,9 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
         "Candidates are ordered pairs (TFC2: triples; LNC2: documents with a number of \
          repetitions) from the candidate pools. Original: the axiom as first stated, for \
          queries of one or two terms. Relaxed: the same queries, with the tolerances of the \
-         study. Extended: queries of any length. Instances are counted before the maximum per \
-         query is applied."
+         study. Extended: queries of any length, with the preconditions as first stated, or \
+         with the tolerance of the study for lengths only. Instances: relaxed and extended, \
+         counted before the maximum per query is applied."
             .to_owned(),
     );
     table

@@ -124,14 +124,13 @@ fn cells(overview: &StudyOverview) -> ReportTable {
 fn axioms(overview: &StudyOverview) -> ReportTable {
     let splits = overview.splits.iter();
     let splits = splits.map(|it| format!("instances, {}", it.name));
-    let table = head(overview, "axioms", "mined instances")
+    let mut table = head(overview, "axioms", "mined instances")
         .add_text_columns("axiom | variant | expected preference")
         .add_number_columns("instances | with a relevant document | in both orders | share kept")
         .add_estimate_columns("agreement with relevance")
         .add_number_columns("instances with different grades")
         .with_more_columns_of_kind(TableColumnKind::Number, splits);
-    let mut notes = table.notes.clone();
-    notes.push(
+    table.notes.push(
         "In both orders: instances whose two documents are also an instance in the opposite \
          order. Share kept: the share of the instances found that the maximum per query keeps."
             .to_owned(),
@@ -154,7 +153,6 @@ fn axioms(overview: &StudyOverview) -> ReportTable {
     });
     ReportTable {
         rows: rows.collect(),
-        notes,
         ..table
     }
 }

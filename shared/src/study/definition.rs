@@ -10,8 +10,8 @@ use crate::probe::{
 use crate::text::{Analyzer, Tokenizer};
 use crate::user_text::{has_no_visible_character, reject_invisible_characters};
 
-/// The definition of a study, as written in its TOML file. Only `name` and `collection` have no
-/// default.
+/// The definition of a study, as written in its TOML file, with defaults for all keys but `name`
+/// and `collection`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -109,8 +109,7 @@ pub struct TransferSetFile {
 }
 
 impl TransferSetFile {
-    /// Returns the dataset transfer test that the file defines; returns an error if its name is not
-    /// valid.
+    /// Returns the dataset transfer test that the file defines, or an error if its name is invalid.
     pub fn dataset_transfer_test(&self) -> Result<DatasetTransferTest, Error> {
         Ok(DatasetTransferTest {
             name: self.name.parse()?,
@@ -169,8 +168,8 @@ fn expand_groups(words: &[String], with_vectors: bool) -> Result<Vec<Probe>, Err
 pub struct ParsedStudyFile {
     /// The definition of the study.
     pub definition: StudyDefinition,
-    /// Members of the groups in `probes` that are not mined, since they need word vectors and the
-    /// file names none.
+    /// Members of the groups in `probes` that are not mined, since they need word vectors that the
+    /// file does not name.
     pub left_out: Vec<Probe>,
 }
 
@@ -273,8 +272,8 @@ impl StudyDefinition {
         self.probes.iter().copied().filter(|it| !it.is_axiom())
     }
 
-    /// Reads the definition of a study file. [`ParsedStudyFile`] also lists what is left out of its
-    /// groups.
+    /// Reads the definition of a study file. [`ParsedStudyFile`] also lists the members of groups
+    /// that are left out.
     pub fn from_toml(file: &str, text: &str) -> Result<StudyDefinition, Error> {
         ParsedStudyFile::from_toml(file, text).map(|it| it.definition)
     }

@@ -53,8 +53,8 @@ impl Sentence<'_> {
         self.tags.get(at).copied()
     }
 
-    /// Returns the end of the phrase that starts with a word, or where the search for a noun
-    /// stopped.
+    /// Returns the end of the phrase that starts with a word. The error is the word at which the
+    /// search for a noun stopped.
     fn phrase_with_noun(&self, start: usize) -> Result<usize, usize> {
         let measured = self.after_measure(start);
         let determined = self.after_determiners(measured);
