@@ -131,20 +131,10 @@ pub(crate) fn multiply_rows_by_weights(x: &[f32], linear: &LinearLayer) -> Vec<f
 
 /// Computes `norm(gelu(x W + b))` of each row, on one thread.
 pub(crate) fn apply_dense_gelu_norm(x: &[f32], dense: &LinearLayer, norm: &LayerNorm) -> Vec<f32> {
-    let h = dense.bias.len();
-    let t = x.len() / h;
-    let mut y = vec![0.0; t * h];
-    let weight = StridedMatrixView::with_row_stride(&dense.weight, [h, h], h);
-    let rows = MatrixRowsMut::new(&mut y, h);
-    multiply_matrices(
-        StridedMatrixView::with_row_stride(x, [t, h], h),
-        weight,
-        rows,
-        Parallelism::None,
-    );
+    let mut y = multiply_rows_by_weights(x, dense);
     let arch = Arch::new();
     arch.dispatch(BertSimdRowPass::Gelu(&mut y, &dense.bias));
-    let (nothing, no_bias) = (vec![0.0; t * h], vec![0.0; h]);
+    let (nothing, no_bias) = (vec![0.0; y.len()], vec![0.0; dense.bias.len()]);
     arch.dispatch(BertSimdRowPass::AddNorm(&mut y, &nothing, &no_bias, norm));
     y
 }

@@ -148,6 +148,17 @@ struct Fields {
 }
 
 impl EncoderConfig {
+    /// Parses `config.json` of a model that reads queries and documents separately; also returns an
+    /// error for a maximum number of tokens that does not fit the model.
+    pub(crate) fn parse_with_max_tokens(
+        json: &[u8],
+        max_tokens: usize,
+    ) -> Result<EncoderConfig, Error> {
+        let config = EncoderConfig::parse(json)?;
+        check_max_tokens(max_tokens, 3, &config)?;
+        Ok(config)
+    }
+
     /// Parses `config.json`; returns an error for models that the forward pass would compute
     /// incorrectly.
     pub(crate) fn parse(json: &[u8]) -> Result<EncoderConfig, Error> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::colbert::Colbert;
-use crate::config::{EncoderConfig, check_max_tokens};
+use crate::config::EncoderConfig;
 use crate::cross_encoder::CrossEncoder;
 use crate::device::DeviceAndPrecision;
 use crate::embedding::{
@@ -200,8 +200,7 @@ impl SingleOrMultiVectorRankerParts {
         matching: EmbeddingRankerKind,
         max_tokens: usize,
     ) -> Result<SingleOrMultiVectorRankerParts, Error> {
-        let config = EncoderConfig::parse(&files.config)?;
-        check_max_tokens(max_tokens, 3, &config)?;
+        let config = EncoderConfig::parse_with_max_tokens(&files.config, max_tokens)?;
         let declared = files.ranker_config_if_architecture_matches(match matching {
             EmbeddingRankerKind::BiEncoder => RankerArchitecture::BiEncoder,
             EmbeddingRankerKind::LateInteraction => RankerArchitecture::LateInteraction,

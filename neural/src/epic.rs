@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::bert::LinearLayer;
-use crate::config::{EncoderConfig, EncoderFamily, check_max_tokens};
+use crate::config::{EncoderConfig, EncoderFamily};
 use crate::device::DeviceAndPrecision;
 use crate::embedding::dot;
 use crate::encoder::TransformerEncoder;
@@ -91,8 +91,7 @@ impl EpicRanker {
         max_tokens: usize,
         device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
-        let config = EncoderConfig::parse(&files.config)?;
-        check_max_tokens(max_tokens, 3, &config)?;
+        let config = EncoderConfig::parse_with_max_tokens(&files.config, max_tokens)?;
         if config.family != EncoderFamily::Bert {
             return Err(Error::Unsupported {
                 field: "model_type",

@@ -7,6 +7,17 @@ pub enum Error {
     #[error("config.json is not the configuration of an encoder: {0}")]
     Config(#[source] serde_json::Error),
 
+    /// `config.json` is not the configuration of an interaction ranker.
+    #[error("config.json is not the configuration of an interaction ranker: {0}")]
+    InteractionConfig(#[source] serde_json::Error),
+
+    /// The words, vectors and inverse document frequencies of an interaction ranker do not match.
+    #[error("the vocabulary of an interaction ranker cannot be used: {reason}")]
+    InteractionVocabulary {
+        /// What is wrong, and with which word.
+        reason: String,
+    },
+
     /// The folder contains a model of another architecture.
     #[error(
         "config.json describes a `{found}` model; `bert`, `roberta`, `xlm-roberta`, `camembert`, \

@@ -14,6 +14,11 @@
 //! document is relevant (Nogueira et al. 2020), [`Doc2Query`] to generate queries that a document
 //! may answer (Nogueira and Lin 2019).
 //!
+//! An [`InteractionRanker`] scores the interactions of query terms with document terms; it is small
+//! enough to be trained on a CPU (DRMM, aNMM, Duet, MatchPyramid, KNRM, Conv-KNRM).
+//! [`training`] has what the training of a ranker needs besides its network: recipes, samplers,
+//! losses, optimizers and checkpoints.
+//!
 //! This crate uses no files, no network, no async runtime and no database: models are created from
 //! bytes, so that the crate also builds for the browser.
 //!
@@ -52,6 +57,7 @@ mod error;
 mod device;
 mod weights;
 mod tokenizer;
+mod random;
 mod tokenization;
 mod batch;
 mod config;
@@ -74,6 +80,8 @@ mod epic;
 mod t5;
 mod mono_t5;
 mod doc2query;
+mod interaction;
+pub mod training;
 
 pub use batch::batch_texts_by_length;
 pub use colbert::Colbert;
@@ -87,6 +95,11 @@ pub use embedding::{
 pub use embedding_model::SingleOrMultiVectorRanker;
 pub use epic::{EpicDocumentStates, EpicQueryWeights, EpicRanker};
 pub use error::Error;
+pub use interaction::{
+    ConvKernelPoolingConfig, DuetConfig, ForwardMode, HistogramNetworkConfig, InteractionConfig,
+    InteractionNetwork, InteractionNetworkConfig, InteractionRanker, InteractionRankerKind,
+    InteractionVocabulary, KernelPoolingConfig, MatchPyramidConfig, NetworkVariant, PreparedPair,
+};
 pub use model_files::{ModelFileContents, SentenceTransformersModuleWithWeights};
 pub use mono_t5::MonoT5;
 pub use ranker_config::{

@@ -59,6 +59,16 @@ impl InnerProductMatrix {
         }
     }
 
+    /// Writes the products as `[t, q]`.
+    pub(crate) fn copy_rows_to(&self, rows: &mut [f32]) {
+        if self.n_query > 0 {
+            let rows = rows.chunks_exact_mut(self.n_query);
+            for (row, products) in rows.zip(self.numbers.chunks_exact(self.columns)) {
+                row.copy_from_slice(&products[..self.n_query]);
+            }
+        }
+    }
+
     /// Iterates over the products of a query vector, in the order of the document.
     pub(crate) fn products_of_query_vector(&self, query: usize) -> impl Iterator<Item = f32> {
         let rows = self.numbers.chunks_exact(self.columns);

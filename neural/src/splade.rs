@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use crate::bert_cpu;
-use crate::config::{EncoderConfig, check_max_tokens};
+use crate::config::EncoderConfig;
 use crate::device::DeviceAndPrecision;
 use crate::encoder::TransformerEncoder;
 use crate::error::Error;
@@ -55,8 +55,7 @@ impl Splade {
         max_tokens: usize,
         device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
-        let config = EncoderConfig::parse(&files.config)?;
-        check_max_tokens(max_tokens, 3, &config)?;
+        let config = EncoderConfig::parse_with_max_tokens(&files.config, max_tokens)?;
         let sides = files
             .ranker_config_if_architecture_matches(RankerArchitecture::Splade)?
             .token_limits_and_prompts(max_tokens, &config)?;

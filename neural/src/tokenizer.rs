@@ -8,6 +8,7 @@ use std::sync::Once;
 use tokenizers::Encoding;
 
 use crate::error::Error;
+use crate::tokenization::{QueryOrDocumentRole, TokenizedText};
 
 /// The tokenizer that a model folder has in `tokenizer.json`.
 pub(crate) struct HfTokenizer(tokenizers::Tokenizer);
@@ -27,6 +28,41 @@ impl HfTokenizer {
             return Err(Error::Vocabulary { id, vocab_size });
         }
         Ok(HfTokenizer(tokenizer))
+    }
+
+    /// Returns the first `most` tokens of a text, without special tokens.
+    pub(crate) fn tokenize_without_specials(
+        &self,
+        side: QueryOrDocumentRole,
+        text: &str,
+        most: usize,
+    ) -> Result<TokenizedText, Error> {
+        let encoding = self.encode_without_specials(text)?;
+        let kept = encoding.len().min(most);
+        let spans = encoding.get_offsets()[..kept].iter();
+        Ok(TokenizedText {
+            role: side,
+            ids: encoding.get_ids()[..kept].to_vec(),
+            spans: spans.map(|&(a, b)| (a as u32, b as u32)).collect(),
+            truncated: kept < encoding.len(),
+        })
+    }
+
+    /// Returns all tokens in the order of their ids, which have to be 0 to n − 1.
+    pub(crate) fn tokens_by_id(&self) -> Result<Vec<String>, Error> {
+        let mut tokens: Vec<(u32, String)> = self
+            .0
+            .get_vocab(true)
+            .into_iter()
+            .map(|it| (it.1, it.0))
+            .collect();
+        tokens.sort_unstable();
+        match (0..).zip(&tokens).all(|(id, it)| id == it.0) {
+            true => Ok(tokens.into_iter().map(|it| it.1).collect()),
+            false => Err(Error::Tokenizer(
+                "the ids of its tokens have gaps".to_owned(),
+            )),
+        }
     }
 
     /// Returns the tokens of a text with their spans in characters, without special tokens.

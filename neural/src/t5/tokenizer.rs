@@ -25,15 +25,7 @@ impl T5Tokenizer {
         text: &str,
         most: usize,
     ) -> Result<TokenizedText, Error> {
-        let encoding = self.tokenizer.encode_without_specials(text)?;
-        let kept = encoding.len().min(most);
-        let spans = encoding.get_offsets()[..kept].iter();
-        Ok(TokenizedText {
-            role: side,
-            ids: encoding.get_ids()[..kept].to_vec(),
-            spans: spans.map(|&(a, b)| (a as u32, b as u32)).collect(),
-            truncated: kept < encoding.len(),
-        })
+        self.tokenizer.tokenize_without_specials(side, text, most)
     }
 
     /// Returns the text of tokens, without special ones.

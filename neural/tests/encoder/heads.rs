@@ -205,6 +205,14 @@ struct AttentionFixture {
     first_rows: Vec<Vec<Vec<Vec<f32>>>>,
 }
 
+fn joined_pair(model: &CrossEncoder, pair: &CrossPair) -> QueryDocumentTokenSequence {
+    let tokens = |role, text| model.tokenize(role, text).unwrap();
+    model.join_tokenized_pair(
+        &tokens(QueryOrDocumentRole::Query, &pair.query),
+        &tokens(QueryOrDocumentRole::Document, &pair.text),
+    )
+}
+
 #[test]
 fn attention_equals_the_reference() {
     let (_, files, fixture) = relative!("cross-tiny");
@@ -213,13 +221,7 @@ fn attention_equals_the_reference() {
     let expected: AttentionFixture = serde_json::from_str(expected).unwrap();
     let model = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let first = &fixture.pairs[0];
-    let query = model
-        .tokenize(QueryOrDocumentRole::Query, &first.query)
-        .unwrap();
-    let text = model
-        .tokenize(QueryOrDocumentRole::Document, &first.text)
-        .unwrap();
-    let pair = model.join_tokenized_pair(&query, &text);
+    let pair = joined_pair(&model, first);
     let n = pair.ids.len();
     assert_eq!(model.n_layers_and_heads(), (2, 4));
     for (layer, heads) in expected.first_rows.iter().enumerate() {
@@ -256,13 +258,7 @@ fn attention_equals_the_reference() {
 
     let (_, files, _) = relative!("cross-modernbert");
     let modern = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
-    let query = modern
-        .tokenize(QueryOrDocumentRole::Query, &first.query)
-        .unwrap();
-    let text = modern
-        .tokenize(QueryOrDocumentRole::Document, &first.text)
-        .unwrap();
-    let pair = modern.join_tokenized_pair(&query, &text);
+    let pair = joined_pair(&modern, first);
     assert_eq!(
         modern.layer_attention_weights(&pair, 0, None).unwrap(),
         None
@@ -282,13 +278,7 @@ fn cross_encoders_equal_the_reference() {
         let fixture: CrossFixture = serde_json::from_str(fixture).unwrap();
         let model = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
-            let query = model
-                .tokenize(QueryOrDocumentRole::Query, &it.query)
-                .unwrap();
-            let text = model
-                .tokenize(QueryOrDocumentRole::Document, &it.text)
-                .unwrap();
-            let pair = model.join_tokenized_pair(&query, &text);
+            let pair = joined_pair(&model, it);
             assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
             (pair, it.score)
         });

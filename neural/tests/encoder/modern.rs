@@ -66,32 +66,14 @@ fn what_its_configuration_may_not_say_is_refused() {
         (json!({"rope_theta": 10_000.0}), "`rope_theta`"),
         (json!({"full_attention": {"factor": 4.0}}), "`factor`"),
     ] {
-        let mut files = modern();
-        edit_config(&mut files, "rope_parameters", ropes);
-        let error = SingleOrMultiVectorRanker::load(
-            &files,
-            EmbeddingRankerKind::BiEncoder,
-            48,
-            Device::Cpu,
-        )
-        .err();
-        let error = error.unwrap().to_string();
+        let error = load_error("rope_parameters", ropes);
         assert!(
             error.contains(&format!("unknown field {unknown}")),
             "{error}"
         );
     }
     for field in ["num_hidden_layers", "local_attention", "intermediate_size"] {
-        let mut files = modern();
-        edit_config(&mut files, field, json!(u64::MAX));
-        let error = SingleOrMultiVectorRanker::load(
-            &files,
-            EmbeddingRankerKind::BiEncoder,
-            48,
-            Device::Cpu,
-        )
-        .err();
-        let error = error.unwrap().to_string();
+        let error = load_error(field, json!(u64::MAX));
         assert!(
             error.contains(&format!("`{field}` in config.json")),
             "{error}"
@@ -225,10 +207,15 @@ fn other_devices_and_missing_heads_are_told_of() {
 }
 
 fn check_broken(field: &str, value: Value, expected: Expect) {
+    expected.assert_eq(&load_error(field, value));
+}
+
+/// Returns the error of the model with another value in its configuration; empty without one.
+fn load_error(field: &str, value: Value) -> String {
     let mut files = modern();
     edit_config(&mut files, field, value);
     let error =
         SingleOrMultiVectorRanker::load(&files, EmbeddingRankerKind::BiEncoder, 48, Device::Cpu)
             .err();
-    expected.assert_eq(&error.map_or_else(String::new, |it| it.to_string()));
+    error.map_or_else(String::new, |it| it.to_string())
 }

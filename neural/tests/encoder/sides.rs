@@ -40,6 +40,15 @@ struct Cut {
     kept: Vec<u32>,
 }
 
+/// Tokenizes each text as a query and as a document.
+fn on_both_sides(
+    texts: &[String],
+    tokenize: impl Fn(QueryOrDocumentRole, &str) -> TokenizedText,
+) -> [Vec<TokenizedText>; 2] {
+    [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document]
+        .map(|side| texts.iter().map(|it| tokenize(side, it)).collect())
+}
+
 #[test]
 fn colbert_equals_the_reference_in_every_setting() {
     let fixture: ColbertFixture =
@@ -53,14 +62,8 @@ fn colbert_equals_the_reference_in_every_setting() {
             files.colbert_metadata = None;
         }
         let model = Colbert::load(&files, Device::Cpu).unwrap();
-        let read = |side: QueryOrDocumentRole| -> Vec<TokenizedText> {
-            let texts = fixture.texts.iter();
-            texts.map(|it| model.tokenize(side, it).unwrap()).collect()
-        };
-        let (queries, texts) = (
-            read(QueryOrDocumentRole::Query),
-            read(QueryOrDocumentRole::Document),
-        );
+        let tokenize = |side, text: &str| model.tokenize(side, text).unwrap();
+        let [queries, texts] = on_both_sides(&fixture.texts, tokenize);
         for (at, both) in variant.texts.iter().enumerate() {
             for (found, cut) in [(&queries[at], &both.query), (&texts[at], &both.text)] {
                 assert_eq!(found.ids, cut.ids, "{name} {at}");
@@ -232,14 +235,8 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
     });
     for files in [plain, theirs] {
         let model = EpicRanker::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
-        let read = |side: QueryOrDocumentRole| -> Vec<TokenizedText> {
-            let texts = fixture.texts.iter();
-            texts.map(|it| model.tokenize(side, it).unwrap()).collect()
-        };
-        let (queries, texts) = (
-            read(QueryOrDocumentRole::Query),
-            read(QueryOrDocumentRole::Document),
-        );
+        let tokenize = |side, text: &str| model.tokenize(side, text).unwrap();
+        let [queries, texts] = on_both_sides(&fixture.texts, tokenize);
         let queries: Vec<&TokenizedText> = queries.iter().collect();
         let texts: Vec<&TokenizedText> = texts.iter().collect();
         let made: Vec<EpicQueryWeights> = model.encode_queries(&queries).unwrap();
@@ -298,18 +295,9 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
         EmbeddingRankerKind::BiEncoder,
         fixture.max_tokens,
     );
-    let read = |side: QueryOrDocumentRole| -> Vec<SingleOrMultiVectorEncoding> {
-        let tokens = fixture
-            .texts
-            .iter()
-            .map(|it| model.tokenize(side, it).unwrap());
-        let tokens: Vec<TokenizedText> = tokens.collect();
-        model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap()
-    };
-    let (queries, texts) = (
-        read(QueryOrDocumentRole::Query),
-        read(QueryOrDocumentRole::Document),
-    );
+    let tokenize = |side, text: &str| model.tokenize(side, text).unwrap();
+    let [queries, texts] = on_both_sides(&fixture.texts, tokenize)
+        .map(|it| model.encode(&it.iter().collect::<Vec<_>>()).unwrap());
     let mut worst = 0.0_f64;
     for (found, expected) in [(&queries, &fixture.queries), (&texts, &fixture.documents)] {
         for (found, expected) in found.iter().zip(expected) {
@@ -334,25 +322,20 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
         let model = load(files, EmbeddingRankerKind::BiEncoder, 48);
         model.tokenize(side, text).unwrap().ids
     };
-    let plain = |text: &str| ids(&tiny(), QueryOrDocumentRole::Document, text);
+    let expect_ids = |files: &ModelFileContents, side, text: &str, plain: &str| {
+        let expected = ids(&tiny(), QueryOrDocumentRole::Document, plain);
+        assert_eq!(ids(files, side, text), expected, "{text:?} as {plain:?}");
+    };
+    let (query, document) = (QueryOrDocumentRole::Query, QueryOrDocumentRole::Document);
     let mut files = dense_tiny();
-    assert_eq!(
-        ids(&files, QueryOrDocumentRole::Query, "the sea"),
-        plain("query: the sea")
-    );
+    expect_ids(&files, query, "the sea", "query: the sea");
     files.ranker_config = Some(b"[prompts]\nquery = \"where \"\ntext = \"\"\n".to_vec());
-    assert_eq!(
-        ids(&files, QueryOrDocumentRole::Query, "the sea"),
-        plain("where the sea")
-    );
-    assert_eq!(
-        ids(&files, QueryOrDocumentRole::Document, "the sea"),
-        plain("the sea")
-    );
+    expect_ids(&files, query, "the sea", "where the sea");
+    expect_ids(&files, document, "the sea", "the sea");
     files.ranker_config = Some(b"max_query_tokens = 11\nmax_document_tokens = 13".to_vec());
     let many = "the sea ".repeat(20);
-    assert_eq!(ids(&files, QueryOrDocumentRole::Query, &many).len(), 11);
-    assert_eq!(ids(&files, QueryOrDocumentRole::Document, &many).len(), 13);
+    assert_eq!(ids(&files, query, &many).len(), 11);
+    assert_eq!(ids(&files, document, &many).len(), 13);
     // The place of a token is that in the text, whatever was put before it.
     files.ranker_config = Some(b"[prompts]\ntext = \"where \"".to_vec());
     let model = load(&files, EmbeddingRankerKind::LateInteraction, 48);
@@ -365,14 +348,8 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     let settings =
         r#"{"prompts": {"query": null, "corpus": "the "}, "default_prompt_name": "corpus"}"#;
     files.sentence_transformers = Some(settings.as_bytes().to_vec());
-    assert_eq!(
-        ids(&files, QueryOrDocumentRole::Query, "sea"),
-        plain("the sea")
-    );
-    assert_eq!(
-        ids(&files, QueryOrDocumentRole::Document, "sea"),
-        plain("the sea")
-    );
+    expect_ids(&files, query, "sea", "the sea");
+    expect_ids(&files, document, "sea", "the sea");
 }
 
 #[test]

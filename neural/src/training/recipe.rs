@@ -1,0 +1,532 @@
+//! Recipes: all numbers of a training, each table with its source.
+//!
+//! A recipe is a TOML file. Its tables `[words]`, `[network]`, `[sampling]`, `[loss]`,
+//! `[optimizer]`, `[schedule]` and `[selection]` hold for all networks that it lists under
+//! `[models]`; `[models.NAME.TABLE]` changes keys of a table for one network, and replaces the
+//! table if it has a `function` or a `method`. Every table says under `source` where its numbers
+//! are from.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use toml::{Table, Value};
+
+use super::error::TrainingError;
+use super::losses::LossFunction;
+use super::optimizer::OptimizerConfig;
+use super::sampling::{SamplerConfig, SamplingOrder, TrainingExamples};
+use super::schedule::{LearningRateDecay, LearningRateSchedule};
+use crate::interaction::NetworkVariant;
+
+mod tables;
+
+use tables::{LossTable, NumberRange, OptimizerTable};
+
+/// The built-in recipes by name.
+const BUILT_IN: [(&str, &str); 4] = [
+    ("default", include_str!("recipes/default.toml")),
+    ("macavaney2022", include_str!("recipes/macavaney2022.toml")),
+    ("rennings2019", include_str!("recipes/rennings2019.toml")),
+    (
+        "wikiqa-reference",
+        include_str!("recipes/wikiqa-reference.toml"),
+    ),
+];
+
+/// Keys that a recipe need not have.
+const OPTIONAL_KEYS: [&str; 5] = [
+    "sampling.hard_negative_margin",
+    "sampling.negative_depth",
+    "schedule.updates_per_epoch",
+    "selection.patience_epochs",
+    "words.vectors",
+];
+
+/// All numbers of the training of one network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingRecipe {
+    /// The name of the recipe.
+    pub name: String,
+    /// What the recipe reproduces, in one or two sentences.
+    pub description: String,
+    /// The words of queries and documents.
+    pub words: WordSettings,
+    /// The settings of the network that a recipe decides.
+    pub network: NetworkSettings,
+    /// The examples and how they are drawn.
+    pub sampling: SamplingSettings,
+    /// The loss over the scores of a batch.
+    pub loss: LossSettings,
+    /// The optimizer with its numbers.
+    pub optimizer: OptimizerSettings,
+    /// The number of updates and their learning rates.
+    pub schedule: ScheduleSettings,
+    /// The weights that are kept.
+    pub selection: SelectionSettings,
+}
+
+/// The table `[words]`: which words of a text the network reads, and their vectors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WordSettings {
+    /// The file of word vectors; without it all vectors are random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<String>,
+    /// The number of elements of a word vector.
+    pub dimensions: usize,
+    /// The maximum number of terms of a query.
+    pub max_query_terms: usize,
+    /// The maximum number of terms of a document.
+    pub max_document_terms: usize,
+    /// The number of occurrences in the collection below which a word is unknown.
+    pub min_word_frequency: usize,
+    /// Whether a document is its title and its body, or its body alone.
+    pub read_titles: bool,
+    /// Whether English stop words are removed.
+    pub remove_stop_words: bool,
+    /// Where the numbers are from.
+    pub source: String,
+}
+
+/// The table `[network]`: what the recipes of the same network differ in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSettings {
+    /// Whether the defects of the published code are kept.
+    pub variant: NetworkVariant,
+    /// Whether the word vectors are trained.
+    pub train_vectors: bool,
+    /// The probability that an element is dropped during training, from 0 to below 1.
+    pub dropout: f64,
+    /// Where the numbers are from.
+    pub source: String,
+}
+
+/// The table `[sampling]`: the examples of a batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SamplingSettings {
+    /// What an example is made from.
+    pub unit: ExampleUnit,
+    /// The order in which examples are drawn.
+    pub order: SamplingOrder,
+    /// The number of examples in a batch.
+    pub batch_size: usize,
+    /// The number of negatives of each positive.
+    pub n_negatives: usize,
+    /// Where negatives are from.
+    pub negatives: NegativeSource,
+    /// The number of documents at the top of a ranking from which negatives are drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub negative_depth: Option<usize>,
+    /// How far below the score of the positive a hard negative must be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hard_negative_margin: Option<f64>,
+    /// Where the numbers are from.
+    pub source: String,
+}
+
+/// What a training example is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExampleUnit {
+    /// Each pair of a document with a higher and one with a lower grade is an example.
+    Pair,
+    /// Each relevant document is an example; its negatives are drawn.
+    Positive,
+    /// Each query is an example; one of its relevant documents and its negatives are drawn.
+    Query,
+}
+
+/// Where the negatives of an example are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NegativeSource {
+    /// The documents that the qrels list with a lower grade.
+    Judged,
+    /// Random documents among the first `negative_depth` of a run.
+    Random,
+    /// The first `negative_depth` documents of a ranker whose scores are at least
+    /// `hard_negative_margin` below that of the positive.
+    Hard,
+}
+
+/// The table `[loss]`: the loss and its margin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "LossTable", into = "LossTable")]
+pub struct LossSettings {
+    /// The loss over the scores of a batch.
+    pub function: LossFunction,
+    /// Where the numbers are from.
+    pub source: String,
+}
+
+/// The table `[optimizer]`: the method and its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "OptimizerTable", into = "OptimizerTable")]
+pub struct OptimizerSettings {
+    /// The optimizer with its numbers.
+    pub config: OptimizerConfig,
+    /// The largest norm of all gradients together; infinite if they are not clipped.
+    pub max_gradient_norm: f64,
+    /// Where the numbers are from.
+    pub source: String,
+}
+
+/// The table `[schedule]`: the number of updates and their learning rates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleSettings {
+    /// The largest number of epochs; the ranker is evaluated after each.
+    pub epochs: u64,
+    /// The number of updates in an epoch; by default the number of examples divided by the size of
+    /// a batch, rounded up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updates_per_epoch: Option<u64>,
+    /// The share of all updates in which the learning rate rises linearly.
+    pub warmup_fraction: f64,
+    /// The change of the learning rate after the warm-up.
+    pub decay: LearningRateDecay,
+    /// Where the numbers are from.
+    pub source: String,
+}
+
+/// The table `[selection]`: which weights are the result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelectionSettings {
+    /// The weights that are the result.
+    pub weights: SelectedWeights,
+    /// The measure on the development queries.
+    pub measure: SelectionMeasure,
+    /// The number of epochs without a better value after which training stops early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience_epochs: Option<u64>,
+    /// Where the numbers are from.
+    pub source: String,
+}
+
+/// Which weights of a training are its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SelectedWeights {
+    /// Those of the first epoch with the highest value of the measure.
+    Best,
+    /// Those after the last update.
+    Last,
+}
+
+/// A measure of effectiveness on the development queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SelectionMeasure {
+    /// Average precision of the whole ranking.
+    #[serde(rename = "AP")]
+    AveragePrecision,
+    /// Reciprocal rank of the first relevant document.
+    #[serde(rename = "RR")]
+    ReciprocalRank,
+    /// Reciprocal rank within the first ten documents.
+    #[serde(rename = "RR@10")]
+    ReciprocalRankAt10,
+    /// Normalized discounted cumulative gain of the first ten documents.
+    #[serde(rename = "nDCG@10")]
+    NdcgAt10,
+}
+
+impl SelectionMeasure {
+    /// Returns the name of the measure, for example `nDCG@10`.
+    pub fn name(self) -> &'static str {
+        match self {
+            SelectionMeasure::AveragePrecision => "AP",
+            SelectionMeasure::ReciprocalRank => "RR",
+            SelectionMeasure::ReciprocalRankAt10 => "RR@10",
+            SelectionMeasure::NdcgAt10 => "nDCG@10",
+        }
+    }
+}
+
+impl TrainingRecipe {
+    /// Returns the names of the built-in recipes.
+    pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|it| it.0)
+    }
+
+    /// Returns the built-in recipe `name` for a network, for example `knrm`.
+    pub fn built_in(name: &str, model: &str) -> Result<TrainingRecipe, TrainingError> {
+        match BUILT_IN.iter().find(|it| it.0 == name) {
+            Some((_, text)) => TrainingRecipe::parse(text, model),
+            None => {
+                let known: Vec<String> = BUILT_IN.iter().map(|it| format!("`{}`", it.0)).collect();
+                Err(TrainingError::UnknownRecipe {
+                    name: name.to_owned(),
+                    known: known.join(", "),
+                })
+            }
+        }
+    }
+
+    /// Parses a recipe file for a network, for example `knrm`.
+    pub fn parse(text: &str, model: &str) -> Result<TrainingRecipe, TrainingError> {
+        let mut table: Table = match text.parse() {
+            Ok(table) => table,
+            Err(error) => return Err(invalid_recipe("file", &error)),
+        };
+        let name = table.get("name").and_then(Value::as_str);
+        let name = name.unwrap_or("without a name").to_owned();
+        let invalid = |reason: &dyn ToString| invalid_recipe(&name, reason);
+        let Some(Value::Table(mut models)) = table.remove("models") else {
+            return Err(invalid(&"there is no table `[models]`"));
+        };
+        let Some(Value::Table(changes)) = models.remove(model) else {
+            let known: Vec<String> = models.keys().map(|it| format!("`{it}`")).collect();
+            let known = known.join(", ");
+            let reason = format!("it is not for model `{model}`, but for {known}");
+            return Err(invalid(&reason));
+        };
+        for (key, change) in changes {
+            merge_table(&mut table, &key, change)
+                .map_err(|reason| invalid(&format!("[models.{model}.{key}] {reason}")))?;
+        }
+        let recipe: TrainingRecipe = table.try_into().map_err(|error| invalid(&error))?;
+        recipe.check()?;
+        Ok(recipe)
+    }
+
+    /// Returns the recipe as TOML, without `[models]`.
+    pub fn to_toml(&self) -> String {
+        self.to_table().to_string()
+    }
+
+    /// Returns all keys that [`TrainingRecipe::set`] knows, for example `optimizer.learning_rate`,
+    /// in alphabetical order. Those of loss and optimizer depend on the function and the method.
+    pub fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = OPTIONAL_KEYS.map(str::to_owned).to_vec();
+        for (name, value) in self.to_table() {
+            if let Value::Table(table) = value {
+                let numbers = table.keys().filter(|it| *it != "source");
+                keys.extend(numbers.map(|it| format!("{name}.{it}")));
+            }
+        }
+        keys.sort();
+        keys.dedup();
+        keys
+    }
+
+    /// Sets one value, for example `learning_rate` to `0.01`. The table may precede the key:
+    /// `optimizer.learning_rate`. Other methods and functions bring the default numbers of PyTorch;
+    /// `none` removes an optional value. The source of the table mentions the change.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), TrainingError> {
+        let known = self.keys();
+        let matches = |it: &&String| *it == key || it.split('.').nth(1) == Some(key);
+        let Some(full_key) = known.iter().find(matches) else {
+            return Err(TrainingError::UnknownRecipeKey {
+                key: key.to_owned(),
+                known: known.join(", "),
+            });
+        };
+        let invalid = |reason: String| TrainingError::InvalidRecipeValue {
+            key: full_key.clone(),
+            value: value.to_owned(),
+            reason,
+        };
+        let (table_name, leaf) = full_key.split_once('.').unwrap_or_default();
+        let mut table = self.to_table();
+        let Some(Value::Table(settings)) = table.get_mut(table_name) else {
+            return Err(invalid(format!("there is no table `[{table_name}]`")));
+        };
+        match leaf {
+            "function" => settings.retain(|key, _| key == "source"),
+            "method" => settings.retain(|key, _| key == "source" || key == "max_gradient_norm"),
+            _ => {}
+        }
+        if let Some(Value::String(source)) = settings.get_mut("source") {
+            source.push_str(&format!("; `{leaf}` was set to {value}"));
+        }
+        let is_removed = value == "none" && OPTIONAL_KEYS.contains(&full_key.as_str());
+        // What looks like a number may be the name of a file.
+        let candidates = match format!("value = {value}").parse::<Table>() {
+            _ if is_removed => vec![None],
+            Ok(mut parsed) => vec![parsed.remove("value"), Some(Value::from(value))],
+            Err(_) => vec![Some(Value::from(value))],
+        };
+        let mut first_error = None;
+        for candidate in candidates {
+            let mut table = table.clone();
+            if let Some(Value::Table(settings)) = table.get_mut(table_name) {
+                settings.remove(leaf);
+                settings.extend(candidate.map(|it| (leaf.to_owned(), it)));
+            }
+            match table.try_into::<TrainingRecipe>() {
+                Ok(changed) => {
+                    changed.check_ranges().map_err(invalid)?;
+                    *self = changed;
+                    return Ok(());
+                }
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        let reason = first_error.map_or_else(String::new, |it| it.to_string());
+        Err(invalid(reason.trim_end().replace('\n', " ")))
+    }
+
+    /// Returns the SHA-256 over all values in hex. Descriptions, sources and the name of the file
+    /// of word vectors do not count; the contents of that file belong to the hash of the data.
+    pub fn sha256(&self) -> String {
+        let mut table = self.to_table();
+        table.remove("description");
+        for (_, value) in &mut table {
+            if let Value::Table(settings) = value {
+                settings.remove("source");
+                settings.remove("vectors");
+            }
+        }
+        format!("{:x}", Sha256::digest(table.to_string()))
+    }
+
+    /// Returns the settings of the sampler.
+    pub fn sampler_config(&self) -> SamplerConfig {
+        SamplerConfig {
+            order: self.sampling.order,
+            batch_size: self.sampling.batch_size,
+            n_negatives: self.sampling.n_negatives,
+        }
+    }
+
+    /// Makes examples of the candidates of each query, given as row and grade.
+    pub fn examples_from_grades(&self, queries: &[Vec<(usize, i32)>]) -> TrainingExamples {
+        match self.sampling.unit {
+            ExampleUnit::Pair => TrainingExamples::pairs_from_grades(queries),
+            ExampleUnit::Positive => TrainingExamples::positive_groups_from_grades(queries),
+            ExampleUnit::Query => TrainingExamples::query_groups_from_grades(queries),
+        }
+    }
+
+    /// Returns the number of updates in an epoch with `n_examples` examples.
+    pub fn updates_per_epoch(&self, n_examples: usize) -> u64 {
+        let whole = n_examples.div_ceil(self.sampling.batch_size.max(1)) as u64;
+        self.schedule.updates_per_epoch.unwrap_or(whole).max(1)
+    }
+
+    /// Returns the learning rates of a training with `n_examples` examples.
+    pub fn learning_rate_schedule(&self, n_examples: usize) -> LearningRateSchedule {
+        LearningRateSchedule {
+            warmup_fraction: self.schedule.warmup_fraction,
+            decay: self.schedule.decay,
+            n_updates: self
+                .updates_per_epoch(n_examples)
+                .saturating_mul(self.schedule.epochs),
+        }
+    }
+
+    /// Returns an error if a value is out of range or does not go with another one.
+    pub fn check(&self) -> Result<(), TrainingError> {
+        let checked = self.check_ranges().and_then(|()| self.check_combinations());
+        checked.map_err(|reason| invalid_recipe(&self.name, &reason))
+    }
+
+    /// Checks each value alone, so that several can be set one after the other.
+    fn check_ranges(&self) -> Result<(), String> {
+        let of_counts = [
+            ("words.dimensions", self.words.dimensions),
+            ("words.max_query_terms", self.words.max_query_terms),
+            ("words.max_document_terms", self.words.max_document_terms),
+            ("sampling.batch_size", self.sampling.batch_size),
+            ("sampling.n_negatives", self.sampling.n_negatives),
+            (
+                "sampling.negative_depth",
+                self.sampling.negative_depth.unwrap_or(1),
+            ),
+        ];
+        let counts = of_counts.map(|(key, count)| (key, count as u64));
+        let epochs = [
+            ("schedule.epochs", self.schedule.epochs),
+            (
+                "schedule.updates_per_epoch",
+                self.schedule.updates_per_epoch.unwrap_or(1),
+            ),
+            (
+                "selection.patience_epochs",
+                self.selection.patience_epochs.unwrap_or(1),
+            ),
+        ];
+        for (key, count) in counts.into_iter().chain(epochs) {
+            if count == 0 {
+                return Err(format!("`{key}` is 0, but must be at least 1"));
+            }
+        }
+        let margin = self.sampling.hard_negative_margin.unwrap_or(0.0);
+        let warmup = self.schedule.warmup_fraction;
+        let of_other_numbers = [
+            (
+                "network.dropout",
+                self.network.dropout,
+                NumberRange::BelowOne,
+            ),
+            ("sampling.hard_negative_margin", margin, NumberRange::Finite),
+            ("schedule.warmup_fraction", warmup, NumberRange::BelowOne),
+        ];
+        let of_loss = tables::loss_ranges(self.loss.function);
+        let of_optimizer = tables::optimizer_ranges(&self.optimizer);
+        for (key, number, range) in of_other_numbers
+            .into_iter()
+            .chain(of_loss)
+            .chain(of_optimizer)
+        {
+            if !range.contains(number) {
+                let range = range.description();
+                return Err(format!("`{key}` is {number}, but must be {range}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_combinations(&self) -> Result<(), String> {
+        let sampling = &self.sampling;
+        if sampling.unit == ExampleUnit::Pair && sampling.n_negatives != 1 {
+            let n = sampling.n_negatives;
+            return Err(format!(
+                "`sampling.unit` is pair, but `n_negatives` is {n}, not 1"
+            ));
+        }
+        let (depth, margin) = (sampling.negative_depth, sampling.hard_negative_margin);
+        match sampling.negatives {
+            NegativeSource::Judged => Ok(()),
+            NegativeSource::Random | NegativeSource::Hard if depth.is_none() => {
+                Err("`sampling.negative_depth` is missing".to_owned())
+            }
+            NegativeSource::Hard if margin.is_none() => {
+                Err("`sampling.hard_negative_margin` is missing".to_owned())
+            }
+            NegativeSource::Random | NegativeSource::Hard => Ok(()),
+        }
+    }
+
+    fn to_table(&self) -> Table {
+        Table::try_from(self).expect("a recipe has only tables, texts, numbers and booleans")
+    }
+}
+
+fn invalid_recipe(recipe: &str, reason: &dyn ToString) -> TrainingError {
+    TrainingError::InvalidRecipe {
+        recipe: recipe.to_owned(),
+        reason: reason.to_string().trim_end().to_owned(),
+    }
+}
+
+/// Changes the keys of a table of `recipe`, or replaces it if `change` has a function or a method.
+fn merge_table(recipe: &mut Table, key: &str, change: Value) -> Result<(), &'static str> {
+    let (Some(Value::Table(base)), Value::Table(change)) = (recipe.get_mut(key), change) else {
+        return Err("changes no table of the recipe");
+    };
+    if !change.contains_key("source") {
+        return Err("has no `source`");
+    }
+    if change.contains_key("function") || change.contains_key("method") {
+        base.clear();
+    }
+    base.extend(change);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
