@@ -8,6 +8,7 @@ mod probe;
 mod study;
 mod reproduce;
 mod serve;
+mod train;
 mod transfer;
 mod tune;
 mod vectors;
@@ -65,6 +66,8 @@ enum Command {
     Rank(collection::RankArgs),
     /// Train GloVe word vectors on a collection
     Vectors(vectors::TrainWordVectorsArgs),
+    /// Train a ranker on the qrels of a collection and follow its axioms while it learns
+    Train(train::TrainArgs),
     /// Find the instances of axioms in the candidate pool of each query
     Mine(probe::MineArgs),
     /// List the unique query-document pairs that need scores
@@ -111,6 +114,7 @@ impl Cli {
             Command::Expand(it) => it.run(data),
             Command::Rank(it) => it.run(data),
             Command::Vectors(it) => it.run(data),
+            Command::Train(it) => it.run(data),
             Command::Mine(it) => it.run(data),
             Command::Pairs(it) => it.run(data),
             Command::Score(it) => it.run(data),

@@ -262,6 +262,18 @@ pub(crate) enum Error {
         source: neural::Error,
     },
 
+    /// A training that cannot be started, continued or finished.
+    #[error(transparent)]
+    Training(#[from] neural::training::TrainingError),
+
+    /// A folder in which something else was trained.
+    #[error(
+        "{} has the training of another {what}; give the arguments that it was begun with, or \
+         choose another folder",
+        folder.display()
+    )]
+    OtherTraining { folder: PathBuf, what: &'static str },
+
     /// A remote ranker that returned an error or no scores.
     #[error("{address}: {batch}: {reason}")]
     RemoteRanker {

@@ -11,6 +11,7 @@ mod models;
 mod remote_ranker;
 mod vocabulary;
 mod pipeline;
+mod training;
 mod demo;
 mod cache;
 mod jobs;

@@ -61,6 +61,14 @@ pub struct Document {
 }
 
 impl Document {
+    /// Returns [`Document::text_with_title`], or the trimmed body alone.
+    pub fn text_with_optional_title(&self, with_title: bool) -> String {
+        match with_title {
+            true => self.text_with_title(),
+            false => self.text.trim().to_owned(),
+        }
+    }
+
     /// Returns the text that is analyzed, scored and shown: title, a space, body, trimmed.
     pub fn text_with_title(&self) -> String {
         format!("{} {}", self.title, self.text).trim().to_owned()

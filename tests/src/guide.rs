@@ -143,9 +143,7 @@ fn home_of_reader() -> TestHome {
         }
     };
     copy(Path::new(tiny_collection()), "my-folder");
-    let queries = home.read("my-folder/queries.jsonl");
-    let queries = queries.replace("\"}", "\", \"split\": \"test\"}");
-    home.write("my-folder/queries.jsonl", queries);
+    home.write("my-folder/splits.tsv", "q1\ttrain\nq2\tdev\nq3\ttest\n");
     copy(&tiny_model(), "tiny");
     copy(&tiny_model().with_file_name("t5"), "t5");
     for ending in ["src", "ref0", "ref1", "ref2", "ref3"] {

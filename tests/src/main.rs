@@ -13,6 +13,7 @@ mod expand;
 mod imports;
 mod strings;
 mod transfers;
+mod train;
 mod vectors;
 mod wordpiece;
 mod studies;

@@ -16,6 +16,7 @@ use crate::harness::{
 use crate::jobs::{JobSize, check_survives_kills};
 use crate::late_interaction;
 use crate::published_numbers::RUNS;
+use crate::train;
 
 #[test]
 fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
@@ -26,6 +27,11 @@ fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
         n_words: 70,
     };
     check_survives_kills(10, &model, size);
+}
+
+#[test]
+fn a_training_is_killed_a_hundred_times() {
+    train::kill_and_compare(100, 120);
 }
 
 /// Runs with each database.

@@ -1,8 +1,8 @@
 //! The architectures of neural rankers. Each method has one match over the architectures.
 
 use neural::{
-    Colbert, CrossEncoder, EpicDocumentStates, EpicQueryWeights, EpicRanker, MonoT5,
-    QueryDocumentTokenSequence, QueryOrDocumentRole, SingleOrMultiVectorEncoding,
+    Colbert, CrossEncoder, EpicDocumentStates, EpicQueryWeights, EpicRanker, InteractionRanker,
+    MonoT5, QueryDocumentTokenSequence, QueryOrDocumentRole, SingleOrMultiVectorEncoding,
     SingleOrMultiVectorRanker, SparseVector, Splade, TokenizedText,
 };
 
@@ -16,6 +16,7 @@ pub(super) enum SeparateOrJointInputModel {
 pub(super) enum JointInputModel {
     Cross(Box<CrossEncoder>),
     Mono(Box<MonoT5>),
+    Interaction(Box<InteractionRanker>),
 }
 
 /// A model that encodes query and document separately.
@@ -104,23 +105,17 @@ impl SeparateInputEncoder {
 
     pub(super) fn score_encoded_pair(&self, query: &EncodedInput, text: &EncodedInput) -> f64 {
         match (self, query, text) {
+            (Self::Dense(it), EncodedInput::Dense(query), EncodedInput::Dense(text)) => {
+                it.score(query, text)
+            }
+            (Self::Sparse(it), EncodedInput::Sparse(query), EncodedInput::Sparse(text)) => {
+                it.score_sparse_vectors(query, text)
+            }
+            (Self::Colbert(it), EncodedInput::Dense(query), EncodedInput::Dense(text)) => {
+                it.score(query, text)
+            }
             (
-                SeparateInputEncoder::Dense(it),
-                EncodedInput::Dense(query),
-                EncodedInput::Dense(text),
-            ) => it.score(query, text),
-            (
-                SeparateInputEncoder::Sparse(it),
-                EncodedInput::Sparse(query),
-                EncodedInput::Sparse(text),
-            ) => it.score_sparse_vectors(query, text),
-            (
-                SeparateInputEncoder::Colbert(it),
-                EncodedInput::Dense(query),
-                EncodedInput::Dense(text),
-            ) => it.score(query, text),
-            (
-                SeparateInputEncoder::Epic(it),
+                Self::Epic(it),
                 EncodedInput::EpicQueryWeights(query),
                 EncodedInput::EpicText(text),
             ) => it.score(query, text),
@@ -135,16 +130,12 @@ impl SeparateInputEncoder {
         text: &EncodedInput,
     ) -> Option<neural::TokenPairCosines> {
         match (self, query, text) {
-            (
-                SeparateInputEncoder::Dense(it),
-                EncodedInput::Dense(query),
-                EncodedInput::Dense(text),
-            ) => it.token_pair_cosines(query, text),
-            (
-                SeparateInputEncoder::Colbert(it),
-                EncodedInput::Dense(query),
-                EncodedInput::Dense(text),
-            ) => Some(it.token_pair_cosines(query, text)),
+            (Self::Dense(it), EncodedInput::Dense(query), EncodedInput::Dense(text)) => {
+                it.token_pair_cosines(query, text)
+            }
+            (Self::Colbert(it), EncodedInput::Dense(query), EncodedInput::Dense(text)) => {
+                Some(it.token_pair_cosines(query, text))
+            }
             _ => None,
         }
     }
@@ -159,6 +150,7 @@ impl JointInputModel {
         match self {
             JointInputModel::Cross(it) => it.tokenize(side, text),
             JointInputModel::Mono(it) => it.tokenize(side, text),
+            JointInputModel::Interaction(it) => it.tokenize(side, text),
         }
     }
 
@@ -170,6 +162,7 @@ impl JointInputModel {
         match self {
             JointInputModel::Cross(it) => it.join_tokenized_pair(query, text),
             JointInputModel::Mono(it) => it.join_tokenized_pair(query, text),
+            JointInputModel::Interaction(it) => it.join_tokenized_pair(query, text),
         }
     }
 
@@ -180,6 +173,7 @@ impl JointInputModel {
         match self {
             JointInputModel::Cross(it) => it.score_pairs(pairs),
             JointInputModel::Mono(it) => it.score_pairs(pairs),
+            JointInputModel::Interaction(it) => it.score_pairs(pairs),
         }
     }
 
@@ -188,6 +182,7 @@ impl JointInputModel {
         match self {
             JointInputModel::Cross(it) => it.fingerprint(),
             JointInputModel::Mono(it) => it.fingerprint(),
+            JointInputModel::Interaction(it) => it.fingerprint(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Component, Path};
 
 use neural::{
-    Colbert, CrossEncoder, ModelFileContents, MonoT5, NeuralRankerConfig,
+    Colbert, CrossEncoder, InteractionRanker, ModelFileContents, MonoT5, NeuralRankerConfig,
     SentenceTransformersModuleWithWeights, Splade,
 };
 
@@ -73,6 +73,11 @@ impl ModelMetadataFiles {
             return Some(NeuralRankerKind::kinds_of_architecture(architecture));
         }
         let config = self.config.as_slice();
+        if let Some(kind) = InteractionRanker::kind_of_config(config) {
+            let mut all = NeuralRankerKind::ALL.iter();
+            let at = all.position(|it| *it == NeuralRankerKind::Interaction(kind))?;
+            return NeuralRankerKind::ALL.get(at..=at);
+        }
         if MonoT5::is_supported_config(config) {
             return Some(&[NeuralRankerKind::MonoT5]);
         }

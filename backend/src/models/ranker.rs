@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use neural::{
     Colbert, ColbertQueryAugmentation, CrossEncoder, DeviceAndPrecision, EmbeddingRankerKind,
-    EpicRanker, FloatPrecision, ModelFileContents, MonoT5, NeuralRankerConfig,
-    SingleOrMultiVectorRanker, Splade,
+    EpicRanker, FloatPrecision, InteractionRanker, InteractionRankerKind, ModelFileContents,
+    MonoT5, NeuralRankerConfig, SingleOrMultiVectorRanker, Splade,
 };
 use sha2::{Digest, Sha256};
 use shared::score::{RankerInfo, RankerKind};
@@ -89,6 +89,9 @@ impl NeuralRanker {
                 }),
             NeuralRankerKind::MonoT5 => MonoT5::load(files, MAX_PAIR_TOKENS, computing)
                 .map(|it| SeparateOrJointInputModel::Joint(JointInputModel::Mono(Box::new(it)))),
+            NeuralRankerKind::Interaction(_) => InteractionRanker::load(files).map(|it| {
+                SeparateOrJointInputModel::Joint(JointInputModel::Interaction(Box::new(it)))
+            }),
         };
         let reader = reader.map_err(Error::model_error_converter(name))?;
         let short = match name {
@@ -115,6 +118,11 @@ impl NeuralRanker {
             NeuralRankerKind::MonoT5 => (
                 short.to_owned(),
                 "monoT5, log-probability of true against false".to_owned(),
+                None,
+            ),
+            NeuralRankerKind::Interaction(kind) => (
+                short.to_owned(),
+                description_of_network(kind).to_owned(),
                 None,
             ),
             NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder) => {
@@ -234,6 +242,14 @@ impl NeuralRanker {
         self.monitor.recent_out_of_memory_reason()
     }
 
+    /// Whether the model scores a document with its title, as all do but some trained rankers.
+    pub(crate) fn reads_titles(&self) -> bool {
+        match &*self.reader {
+            SeparateOrJointInputModel::Joint(JointInputModel::Interaction(it)) => it.reads_titles(),
+            SeparateOrJointInputModel::Independent(_) | SeparateOrJointInputModel::Joint(_) => true,
+        }
+    }
+
     /// Returns the activation function of the feed-forward layers.
     pub(super) fn feed_forward_activation(&self) -> Option<String> {
         match &*self.reader {
@@ -242,7 +258,9 @@ impl NeuralRanker {
             | SeparateOrJointInputModel::Joint(JointInputModel::Cross(_)) => {
                 Some("GELU by erf".to_owned())
             }
-            SeparateOrJointInputModel::Joint(JointInputModel::Mono(_)) => None,
+            SeparateOrJointInputModel::Joint(
+                JointInputModel::Mono(_) | JointInputModel::Interaction(_),
+            ) => None,
         }
     }
 }
@@ -274,11 +292,23 @@ fn bound(files: &ModelFileContents, used: NeuralRankerKind, most: usize) -> Opti
         NeuralRankerKind::MonoT5 => return Some(MAX_PAIR_TOKENS as u64),
         NeuralRankerKind::CrossEncoder => return Some(MAX_PAIR_TOKENS.min(most) as u64),
         NeuralRankerKind::Epic => MAX_EPIC_PIECES,
-        NeuralRankerKind::Colbert => return None,
+        NeuralRankerKind::Colbert | NeuralRankerKind::Interaction(_) => return None,
     };
     let ranker = files.ranker_config.as_deref().unwrap_or_default();
     let declared = NeuralRankerConfig::parse(ranker).unwrap_or_default();
     Some(declared.max_document_tokens.unwrap_or(usual.min(most)) as u64)
+}
+
+/// Describes how a network over interactions computes scores.
+fn description_of_network(kind: InteractionRankerKind) -> &'static str {
+    match kind {
+        InteractionRankerKind::Drmm => "DRMM, histograms of cosines with a term gate",
+        InteractionRankerKind::Anmm => "aNMM, sums of cosines in bins with a term gate",
+        InteractionRankerKind::Duet => "Duet of exact matches and word vectors",
+        InteractionRankerKind::MatchPyramid => "MatchPyramid, convolutions over inner products",
+        InteractionRankerKind::Knrm => "KNRM, kernels over cosines",
+        InteractionRankerKind::ConvKnrm => "Conv-KNRM, kernels over cosines of word n-grams",
+    }
 }
 
 /// Describes how a ColBERT model computes scores.

@@ -53,6 +53,9 @@ impl NeuralRanker {
             SeparateOrJointInputModel::Joint(JointInputModel::Mono(_)) => {
                 ScoreScale::LogProbability
             }
+            SeparateOrJointInputModel::Joint(JointInputModel::Interaction(_)) => {
+                ScoreScale::Unbounded
+            }
             SeparateOrJointInputModel::Independent(it) => match &**it {
                 SeparateInputEncoder::Sparse(_)
                 | SeparateInputEncoder::Colbert(_)

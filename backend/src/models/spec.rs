@@ -1,6 +1,6 @@
 //! Parses model specs: the name, the use, and how long documents are read.
 
-use neural::{EmbeddingRankerKind, RankerArchitecture};
+use neural::{EmbeddingRankerKind, InteractionRankerKind, RankerArchitecture};
 
 use crate::models::passages::LongDocumentStrategy;
 
@@ -13,10 +13,11 @@ pub(super) enum NeuralRankerKind {
     Colbert,
     Epic,
     MonoT5,
+    Interaction(InteractionRankerKind),
 }
 
 impl NeuralRankerKind {
-    pub(super) const ALL: [NeuralRankerKind; 7] = [
+    pub(super) const ALL: [NeuralRankerKind; 13] = [
         NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder),
         NeuralRankerKind::Dense(EmbeddingRankerKind::LateInteraction),
         NeuralRankerKind::Splade,
@@ -24,6 +25,12 @@ impl NeuralRankerKind {
         NeuralRankerKind::Colbert,
         NeuralRankerKind::Epic,
         NeuralRankerKind::MonoT5,
+        NeuralRankerKind::Interaction(InteractionRankerKind::Drmm),
+        NeuralRankerKind::Interaction(InteractionRankerKind::Anmm),
+        NeuralRankerKind::Interaction(InteractionRankerKind::Duet),
+        NeuralRankerKind::Interaction(InteractionRankerKind::MatchPyramid),
+        NeuralRankerKind::Interaction(InteractionRankerKind::Knrm),
+        NeuralRankerKind::Interaction(InteractionRankerKind::ConvKnrm),
     ];
 
     /// The uses of every encoder.
@@ -60,6 +67,12 @@ impl NeuralRankerKind {
             NeuralRankerKind::Colbert => ":colbert",
             NeuralRankerKind::Epic => ":epic",
             NeuralRankerKind::MonoT5 => ":monot5",
+            NeuralRankerKind::Interaction(InteractionRankerKind::Drmm) => ":drmm",
+            NeuralRankerKind::Interaction(InteractionRankerKind::Anmm) => ":anmm",
+            NeuralRankerKind::Interaction(InteractionRankerKind::Duet) => ":duet",
+            NeuralRankerKind::Interaction(InteractionRankerKind::MatchPyramid) => ":matchpyramid",
+            NeuralRankerKind::Interaction(InteractionRankerKind::Knrm) => ":knrm",
+            NeuralRankerKind::Interaction(InteractionRankerKind::ConvKnrm) => ":conv-knrm",
         }
     }
 }

@@ -13,7 +13,18 @@ pub(crate) const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/te
 
 /// Returns a registry with only the smallest model.
 pub(crate) fn tiny() -> ModelRegistry {
-    ModelRegistry::with_models_or_default(&[TINY.to_owned()], Device::Cpu).unwrap()
+    only_model(TINY)
+}
+
+/// Returns a registry with only the model of a folder.
+fn only_model(folder: impl AsRef<Path>) -> ModelRegistry {
+    let specs = [folder.as_ref().display().to_string()];
+    ModelRegistry::with_models_or_default(&specs, Device::Cpu).unwrap()
+}
+
+/// Returns the error of a ranker that does not load.
+fn load_error(models: &ModelRegistry, spec: &str) -> String {
+    models.get_or_load_ranker(spec).err().unwrap().to_string()
 }
 
 /// Creates a folder with some files of the smallest model.
@@ -94,14 +105,8 @@ fn what_is_not_there_is_named_with_what_is() {
 fn a_folder_without_weights_or_with_wrong_ones_says_so() {
     let (_home, folder) = copy_tiny("half", &["config.json", "tokenizer.json"]);
     let load = || {
-        let models =
-            ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
-                .unwrap();
-        models
-            .get_or_load_ranker("half:bi")
-            .err()
-            .unwrap()
-            .to_string()
+        let models = only_model(&folder);
+        load_error(&models, "half:bi")
     };
     assert!(load().contains("has no model.safetensors"), "{}", load());
     fs::write(folder.join("model.safetensors"), "cut off").unwrap();
@@ -236,8 +241,7 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
 
 #[test]
 fn a_folder_with_a_head_for_masked_tokens_weighs_the_vocabulary_too() {
-    let models =
-        ModelRegistry::with_models_or_default(&[fixture("splade-tiny")], Device::Cpu).unwrap();
+    let models = only_model(fixture("splade-tiny"));
     let specs = ["splade-tiny:bi", "splade-tiny:late", "splade-tiny:splade"];
     assert_eq!(models.ranker_specs(), specs);
     let ranker = models.get_or_load_ranker(specs[2]).unwrap();
@@ -254,7 +258,7 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
         ("epic-tiny", ":epic"),
         ("dense-tiny", ":bi"),
     ] {
-        let models = ModelRegistry::with_models_or_default(&[fixture(name)], Device::Cpu).unwrap();
+        let models = only_model(fixture(name));
         assert_eq!(models.ranker_specs()[0], format!("{name}{used}"));
         assert_eq!(models.ranker_specs().len() == 1, used != ":bi");
         let ranker = models.get_or_load_ranker(name).unwrap();
@@ -281,9 +285,7 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
 #[test]
 fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
     let (_home, folder) = copy_tiny("said", &FILES);
-    let models =
-        ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
-            .unwrap();
+    let models = only_model(&folder);
     for (ranker, specs) in [
         ("", &["said:bi", "said:late"][..]),
         ("architecture = \"late-interaction\"", &["said:late"]),
@@ -295,16 +297,14 @@ fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
         fs::write(folder.join(RANKER), ranker).unwrap();
         assert_eq!(models.ranker_specs(), specs);
     }
-    let refused = models.get_or_load_ranker("said").err().unwrap().to_string();
+    let refused = load_error(&models, "said");
     assert!(refused.contains("no tensor `linear.weight`"), "{refused}");
     fs::write(folder.join(RANKER), "architecture = \"late\"").unwrap();
     assert_eq!(models.ranker_specs(), ["said:bi", "said:late"]);
     // The same error for every spec, since it has to be fixed first.
-    let models =
-        ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
-            .unwrap();
+    let models = only_model(&folder);
     for wanted in ["said", "said:late", "said:colbert", "said:monot5"] {
-        let refused = models.get_or_load_ranker(wanted).err().unwrap().to_string();
+        let refused = load_error(&models, wanted);
         assert!(refused.contains("unknown variant `late`"), "{refused}");
     }
     let failed: Vec<String> = models.load_failures().into_iter().map(|it| it.0).collect();
@@ -325,21 +325,14 @@ fn a_use_that_a_model_does_not_have_is_refused_and_not_noted() {
         assert!(models.load_and_return_status(wanted).is_err());
     }
     assert!(models.failed.lock().unwrap().is_empty() && models.loaded_rankers().is_empty());
-    let cross =
-        ModelRegistry::with_models_or_default(&[fixture("cross-tiny")], Device::Cpu).unwrap();
+    let cross = only_model(fixture("cross-tiny"));
     assert!(cross.get_or_load_ranker("cross-tiny:bi").is_err());
     // A model with an invalid configuration could have any use, so the error of the configuration
     // is reported.
     let (_home, folder) = copy_tiny("other", &FILES);
     fs::write(folder.join(CONFIG), r#"{"model_type": "gpt2"}"#).unwrap();
-    let models =
-        ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
-            .unwrap();
-    let error = models
-        .get_or_load_ranker("other:cross")
-        .err()
-        .unwrap()
-        .to_string();
+    let models = only_model(&folder);
+    let error = load_error(&models, "other:cross");
     assert!(error.contains("describes a `gpt2` model"), "{error}");
     assert!(models.load_failures().is_empty(), "it is none of its specs");
 }
@@ -350,14 +343,8 @@ fn a_module_outside_its_folder_is_not_read() {
     for path in ["../tiny", "/etc", "", "2_Dense"] {
         let modules = serde_json::json!([{"type": "models.Dense", "path": path}]);
         fs::write(folder.join(MODULES), modules.to_string()).unwrap();
-        let models =
-            ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
-                .unwrap();
-        let refused = models
-            .get_or_load_ranker("modules:bi")
-            .err()
-            .unwrap()
-            .to_string();
+        let models = only_model(&folder);
+        let refused = load_error(&models, "modules:bi");
         let said = match path {
             "2_Dense" => "has no 2_Dense/config.json".to_owned(),
             path => format!("names `{path}`, which is no folder inside"),
@@ -367,14 +354,8 @@ fn a_module_outside_its_folder_is_not_read() {
     fs::create_dir(folder.join("2_Dense")).unwrap();
     fs::write(folder.join("2_Dense/config.json"), "{}").unwrap();
     fs::write(folder.join("2_Dense/pytorch_model.bin"), "pickled").unwrap();
-    let models =
-        ModelRegistry::with_models_or_default(&[folder.display().to_string()], Device::Cpu)
-            .unwrap();
-    let refused = models
-        .get_or_load_ranker("modules:bi")
-        .err()
-        .unwrap()
-        .to_string();
+    let models = only_model(&folder);
+    let refused = load_error(&models, "modules:bi");
     assert!(refused.contains("safe_serialization=True"), "{refused}");
 }
 
@@ -385,7 +366,7 @@ pub(crate) fn fixture(name: &str) -> String {
 
 /// Returns the only ranker of a folder, with its registry.
 fn only_ranker(folder: &str, spec: &str) -> (ModelRegistry, Arc<NeuralRanker>) {
-    let models = ModelRegistry::with_models_or_default(&[fixture(folder)], Device::Cpu).unwrap();
+    let models = only_model(fixture(folder));
     assert_eq!(models.ranker_specs(), [spec]);
     assert_eq!(models.add_default_use_suffix(folder), spec);
     let ranker = models.get_or_load_ranker(folder).unwrap();
@@ -403,14 +384,10 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
     // Query and document share the 512 tokens.
     assert!(scores[59].truncated && !scores[1].truncated);
     assert!(scores.iter().all(|it| it.score < 0.0));
-    let error = models
-        .get_or_load_ranker("t5:bi")
-        .err()
-        .unwrap()
-        .to_string();
+    let error = load_error(&models, "t5:bi");
     assert_eq!(error, "there is no model named `t5:bi` among `t5:monot5`");
     let error = ModelRegistry::with_models_or_default(&[fixture("t5")], Device::Cuda(0)).unwrap();
-    let error = error.get_or_load_ranker("t5").err().unwrap().to_string();
+    let error = load_error(&error, "t5");
     assert!(error.contains("on the CPU only"), "{error}");
 }
 

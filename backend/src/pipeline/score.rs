@@ -183,7 +183,7 @@ struct PairBodies {
 }
 
 impl PairBodies {
-    fn of(scoring: &PairScoringInput<'_>) -> PairBodies {
+    fn of(scoring: &PairScoringInput<'_>, with_titles: bool) -> PairBodies {
         let PairScoringInput {
             collection,
             texts,
@@ -197,7 +197,8 @@ impl PairBodies {
             .iter()
             .map(|&it| texts[it as usize])
             .map(|it| {
-                it.text_to_score(&collection.docs[it.source_doc() as usize].text_with_title())
+                let doc = &collection.docs[it.source_doc() as usize];
+                it.text_to_score(&doc.text_with_optional_title(with_titles))
             })
             .collect();
         let place = |text: u32| needed.partition_point(|&it| it < text) as u32;
@@ -240,7 +241,9 @@ pub(crate) fn score_with_models_sharing_encodings(
     scoring: &PairScoringInput<'_>,
     models: &[&models::NeuralRanker],
 ) -> Result<Vec<(RankerQueryDocumentScores, PartialScores)>, Error> {
-    let gathered = PairBodies::of(scoring);
+    // Models that encode texts in the same way read the same texts.
+    let with_titles = models.iter().all(|it| it.reads_titles());
+    let gathered = PairBodies::of(scoring, with_titles);
     let listed = gathered.listed();
     let draft = |model: &&models::NeuralRanker| match scoring.partial_scores {
         Some(folder) => PartialScores::load_and_lock(folder, &listed.hash_with_ranker(model)),
@@ -295,7 +298,7 @@ pub(crate) fn score_with_remote_ranker(
     scoring: &PairScoringInput<'_>,
     service: &RemoteRanker,
 ) -> Result<(RankerQueryDocumentScores, PartialScores), Error> {
-    let gathered = PairBodies::of(scoring);
+    let gathered = PairBodies::of(scoring, true);
     let listed = gathered.listed();
     let about = service.ranker_info();
     let mut draft = match scoring.partial_scores {
@@ -333,7 +336,7 @@ pub(crate) fn remote_scoring_volume(
     scoring: &PairScoringInput<'_>,
     service: &RemoteRanker,
 ) -> Result<RequestVolume, Error> {
-    let gathered = PairBodies::of(scoring);
+    let gathered = PairBodies::of(scoring, true);
     let listed = gathered.listed();
     let draft = match scoring.partial_scores {
         Some(folder) => {

@@ -187,7 +187,7 @@ impl std::str::FromStr for CandidatePoolSpec {
         match spec.split_once(':') {
             None => match spec {
                 "group" => Ok(CandidatePoolSpec::Group),
-                "judged" => Ok(CandidatePoolSpec::Judged),
+                "judged" | "qrels" => Ok(CandidatePoolSpec::Judged),
                 "all" => Ok(CandidatePoolSpec::All),
                 _ => Err(refuse(
                     "is not one of run:FILE:K, rank:RANKER:K, group, judged, all".to_owned(),
@@ -246,6 +246,8 @@ mod tests {
         ] {
             assert_eq!(spec.parse::<CandidatePoolSpec>().unwrap().to_string(), spec);
         }
+        let alias: CandidatePoolSpec = "qrels".parse().unwrap();
+        assert_eq!(alias, CandidatePoolSpec::Judged);
         let short: CandidatePoolSpec = "rank:bm25:50".parse().unwrap();
         assert_eq!(
             short.to_string(),

@@ -1,0 +1,235 @@
+//! The command `train`: trains a ranker on the qrels of a collection.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use neural::InteractionRankerKind;
+use neural::training::TrainingRecipe;
+use shared::probe::CandidatePoolSpec;
+
+use super::{CommandOutcome, load, print_json};
+use crate::error::Error;
+use crate::progress::ProgressBar;
+use crate::training::{
+    self, Augmentation, InstanceAugmentation, LearningCurvePoint, TrainingObserver,
+    TrainingRequest, TrainingSplits,
+};
+
+/// Holds the command-line arguments of `axioscope train`.
+#[derive(clap::Args)]
+pub(crate) struct TrainArgs {
+    /// Network
+    #[arg(long, value_enum)]
+    model: NetworkName,
+    /// Folder or name of an imported collection with qrels and splits. The candidates of a query
+    /// are the documents that the qrels list for it, grade 0 included; queries without a relevant
+    /// document do not count.
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: String,
+    /// Candidates of a query besides its judged documents, with grade 0: judged (none), group,
+    /// rank:bm25:K, run:FILE:K or all; also the candidate pool of the axioms
+    #[arg(long, value_name = "POOL", default_value = "judged")]
+    pool: CandidatePoolSpec,
+    /// Split of the queries to train on
+    #[arg(long, default_value = "train")]
+    split: String,
+    /// Split of the queries that select the weights and give the learning curve
+    #[arg(long, default_value = "dev")]
+    dev: String,
+    /// Split of the queries on which the result is evaluated
+    #[arg(long)]
+    test: Option<String>,
+    /// Recipe with all numbers of the training: default, rennings2019, macavaney2022,
+    /// wikiqa-reference, or a TOML file
+    #[arg(long, value_name = "NAME|FILE", default_value = "default")]
+    recipe: String,
+    /// With the defects of the published code, or without [default: as in the recipe]
+    #[arg(long, value_name = "as-published|as-intended")]
+    variant: Option<String>,
+    /// Add to the training examples: lnc2 (each document repeated 2, 3 and 4 times) or instances of
+    /// axioms from `mine` as pairs, with how many there are for each judged pair [default weight:
+    /// 1]. May be repeated.
+    #[arg(long, value_name = "lnc2|instances:FILE[:WEIGHT]")]
+    augment: Vec<AugmentationArg>,
+    /// Change a number of the recipe, such as learning_rate=0.01; vectors=FILE gives word vectors.
+    /// May be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Random seed of weights, dropout and examples
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Folder of the trained ranker. A training that was interrupted continues there.
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The networks that can be trained.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum NetworkName {
+    /// Deep Relevance Matching Model
+    Drmm,
+    /// Attention-based Neural Matching Model
+    Anmm,
+    /// Duet of a local and a distributed model
+    Duet,
+    /// Convolutions over a matrix of similarities
+    #[value(name = "matchpyramid")]
+    MatchPyramid,
+    /// Kernel-based Neural Ranking Model
+    Knrm,
+    /// KNRM over word n-grams
+    ConvKnrm,
+}
+
+impl NetworkName {
+    fn kind(self) -> InteractionRankerKind {
+        match self {
+            NetworkName::Drmm => InteractionRankerKind::Drmm,
+            NetworkName::Anmm => InteractionRankerKind::Anmm,
+            NetworkName::Duet => InteractionRankerKind::Duet,
+            NetworkName::MatchPyramid => InteractionRankerKind::MatchPyramid,
+            NetworkName::Knrm => InteractionRankerKind::Knrm,
+            NetworkName::ConvKnrm => InteractionRankerKind::ConvKnrm,
+        }
+    }
+}
+
+/// What is added to the training examples.
+#[derive(Debug, Clone)]
+enum AugmentationArg {
+    /// Documents repeated 2, 3 and 4 times, with the same grade
+    Lnc2,
+    /// Instances of axioms
+    Instances(InstanceAugmentation),
+}
+
+impl FromStr for AugmentationArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<AugmentationArg, String> {
+        match (text, text.strip_prefix("instances:")) {
+            ("lnc2", _) => Ok(AugmentationArg::Lnc2),
+            (_, Some(instances)) => Ok(AugmentationArg::Instances(instances.parse()?)),
+            (_, None) => Err("is neither lnc2 nor instances:FILE[:WEIGHT]".to_owned()),
+        }
+    }
+}
+
+impl TrainArgs {
+    pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
+        let mut augmentation = Augmentation::default();
+        for it in &self.augment {
+            match it {
+                AugmentationArg::Lnc2 => augmentation.repeats_documents = true,
+                AugmentationArg::Instances(it) => augmentation.instances.push(it.clone()),
+            }
+        }
+        let request = TrainingRequest {
+            model: self.model.kind(),
+            recipe: self.read_recipe()?,
+            collection: self.collection,
+            pool: self.pool,
+            splits: TrainingSplits {
+                train: self.split,
+                dev: self.dev,
+                test: self.test,
+            },
+            augmentation,
+            seed: self.seed,
+            out: self.out,
+        };
+        let loaded = load(&request.collection, data, None)?;
+        let observer = TerminalObserver {
+            bar: RefCell::new(None),
+            is_quiet: self.json,
+        };
+        let summary = training::train(&request, &loaded, &observer)?;
+        drop(observer);
+        let Some(summary) = summary else {
+            return Ok(CommandOutcome::Done);
+        };
+        if self.json {
+            print_json(&summary);
+            return Ok(CommandOutcome::Done);
+        }
+        let test = summary.test.iter().map(|it| ("test", it));
+        let controls = [("another query's text", &summary.controls.swapped_queries)];
+        for (name, values) in [("dev", &summary.dev)]
+            .into_iter()
+            .chain(test)
+            .chain(controls)
+        {
+            let values = values
+                .iter()
+                .map(|(name, value)| format!("{name} {value:.4}"));
+            println!("{name}\t{}", values.collect::<Vec<_>>().join("\t"));
+        }
+        println!("weights\tSHA-256 {}", summary.sha256);
+        Ok(CommandOutcome::Done)
+    }
+
+    fn read_recipe(&self) -> Result<TrainingRecipe, Error> {
+        let name = self.model.kind().name();
+        let is_file = Path::new(&self.recipe).is_file();
+        let mut recipe = if is_file {
+            let way_out = "give the name of a recipe, or a file in UTF-8";
+            let text = std::fs::read_to_string(&self.recipe)
+                .map_err(Error::io_error_converter(Path::new(&self.recipe), way_out))?;
+            TrainingRecipe::parse(&text, name)?
+        } else {
+            TrainingRecipe::built_in(&self.recipe, name)?
+        };
+        if let Some(variant) = &self.variant {
+            recipe.set("variant", variant)?;
+        }
+        for setting in &self.set {
+            match setting.split_once('=') {
+                Some((key, value)) => recipe.set(key.trim(), value.trim())?,
+                None => recipe.set(setting, "")?,
+            }
+        }
+        Ok(recipe)
+    }
+}
+
+/// Shows the progress of a training on standard error.
+struct TerminalObserver {
+    bar: RefCell<Option<ProgressBar>>,
+    is_quiet: bool,
+}
+
+impl TrainingObserver for TerminalObserver {
+    fn updated(&self, step: u64, n_updates: u64) {
+        let mut bar = self.bar.borrow_mut();
+        let bar = bar.get_or_insert_with(|| ProgressBar::with_unit("train", n_updates, "updates"));
+        bar.set_position(step);
+    }
+
+    fn evaluated(&self, point: &LearningCurvePoint) {
+        if self.is_quiet {
+            return;
+        }
+        let dev = point
+            .dev
+            .iter()
+            .map(|(name, value)| format!("{name} {value:.4}"));
+        let axioms = point.axioms.iter();
+        let axioms = axioms.map(|(slug, it)| format!("{slug} {:.3}", it.fraction));
+        eprintln!(
+            "update {}: loss {:.4}, {}; {}",
+            point.step,
+            point.loss,
+            dev.collect::<Vec<_>>().join(", "),
+            axioms.collect::<Vec<_>>().join(", ")
+        );
+    }
+
+    fn is_canceled(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,102 @@
+//! How often a ranker in training satisfies each axiom on the development queries.
+
+use std::collections::BTreeMap;
+
+use neural::{InteractionNetwork, PreparedPair};
+use rayon::prelude::*;
+use shared::collection::Collection;
+use shared::probe::mining::MiningResult;
+use shared::probe::{AxiomVariant, CandidatePoolSpec, MiningThresholds, Probe};
+use shared::score::{QueryDocumentPairs, RankerInfo, RankerKind, RankerQueryDocumentScores};
+use shared::study::overview::ranker_axiom_result_from_counts;
+use shared::study::preparation::{
+    MiningSettings, ParsedInputFiles, PreparedCollection, run_never_waiting_future,
+};
+use shared::text::Analyzer;
+use shared::verdict::count_outcomes_per_query;
+
+use super::AxiomCurveValue;
+use super::examples::{SplitCandidates, TextWords};
+use crate::error::Error;
+use crate::pipeline::ParallelExecutor;
+
+/// The instances of the axioms, and their documents as the network reads them.
+pub(super) struct AxiomInstances {
+    mined: MiningResult,
+    pairs: QueryDocumentPairs,
+    prepared: Vec<PreparedPair>,
+}
+
+impl AxiomInstances {
+    /// Mines the instances of every axiom in the pools of the queries, with the files that these
+    /// need. Without word vectors, axioms that need them are left out.
+    pub(super) fn mine(
+        collection: &Collection,
+        candidates: &SplitCandidates,
+        network: &InteractionNetwork,
+        (pool, files): (CandidatePoolSpec, ParsedInputFiles),
+    ) -> Result<AxiomInstances, Error> {
+        let mut collection = collection.clone();
+        let queries = candidates.queries.iter();
+        collection.queries = queries.map(|&it| collection.queries[it].clone()).collect();
+        let probes = Probe::list_minable_paper_axioms(files.vectors.is_some()).into_iter();
+        let settings = MiningSettings {
+            analyzer: Analyzer::default(),
+            pool,
+            probes: probes.map(|it| (it, AxiomVariant::Fixed)).collect(),
+            limits: MiningThresholds::STANDARD,
+        };
+        let mut cores = ParallelExecutor::default();
+        let prepared = PreparedCollection::prepare(collection, settings, files, &mut cores);
+        let prepared = run_never_waiting_future(prepared)?;
+        let mined = run_never_waiting_future(prepared.mine_all_queries(&mut cores))?.0;
+        let pairs = QueryDocumentPairs::from_mining_result(&mined);
+        let words = TextWords::new(network.vocabulary());
+        let prepare = |(query, doc): (usize, u32)| {
+            let doc = mined.study_docs[doc as usize];
+            let body = &prepared.collection.docs[doc.source_doc() as usize];
+            let body = body.text_with_optional_title(network.config().reads_titles);
+            let query = words.ids(&prepared.collection.queries[query].text);
+            network.prepare(&query, &words.ids(&doc.text_to_score(&body)))
+        };
+        let all: Vec<(usize, u32)> = pairs.iter().collect();
+        Ok(AxiomInstances {
+            prepared: all.into_par_iter().map(prepare).collect(),
+            mined,
+            pairs,
+        })
+    }
+
+    /// Scores all documents and counts satisfied instances. Axioms without instances are left out.
+    pub(super) fn compute_profile(
+        &self,
+        network: &InteractionNetwork,
+    ) -> Result<BTreeMap<String, AxiomCurveValue>, Error> {
+        let scores = network
+            .score(&self.prepared.iter().collect::<Vec<_>>())
+            .map_err(Error::model_error_converter("that is trained"))?;
+        let ranker = RankerInfo {
+            spec: network.config().kind().to_string(),
+            label: String::new(),
+            detail: String::new(),
+            kind: RankerKind::Neural,
+            fingerprint: String::new(),
+            note: None,
+        };
+        let values = scores.into_iter().map(|it| Some(f64::from(it))).collect();
+        let scores = RankerQueryDocumentScores::new(ranker, values, &self.pairs)?;
+        let tie_width = RankerKind::Neural.default_tie_threshold();
+        let profile = self.mined.instances.par_iter().filter_map(|instances| {
+            let counts = count_outcomes_per_query(instances, &self.pairs, &scores, tie_width);
+            let agreement = instances.claim.tie_agreement_with_claim();
+            let result = ranker_axiom_result_from_counts(&counts, agreement)?;
+            let value = AxiomCurveValue {
+                fraction: result.micro_average.value,
+                interval: result.micro_average.interval,
+                n: instances.len() as u64,
+            };
+            Some((instances.probe.slug().to_string(), value))
+        });
+        Ok(profile.collect())
+    }
+}

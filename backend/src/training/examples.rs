@@ -1,0 +1,506 @@
+//! The candidates of queries: the documents that the qrels list, as the network reads them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use neural::training::{ExampleUnit, TrainingExamples};
+use neural::{InteractionNetwork, InteractionRanker, InteractionVocabulary, PreparedPair};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use shared::collection::{Collection, Qrels, Run, RunEntry};
+use shared::effectiveness::{EffectivenessMeasure, RunEvaluation, evaluate_run};
+use shared::error::{Error as InputError, ErrorFieldName};
+use shared::index::{DocNo, Index};
+use shared::probe::mining::OriginalOrDerivedDocument;
+use shared::probe::{CandidatePoolSpec, ScoreClaim};
+use shared::text::Analyzer;
+
+use super::{Augmentation, EffectivenessControls, InstanceAugmentation, MeasureValues};
+use crate::error::Error;
+use crate::pipeline;
+use crate::store::instances::{CollectionExternalIds, InstanceFileReader};
+
+/// The measures of learning curves and results.
+const MEASURES: [&str; 4] = ["AP", "RR", "RR@10", "nDCG@10"];
+
+/// The numbers of repetitions of LNC2-All.
+const REPETITIONS: [usize; 3] = [2, 3, 4];
+
+/// The ids of words of each document that was asked for, computed once.
+pub(super) struct TextWords<'a> {
+    vocabulary: &'a InteractionVocabulary,
+}
+
+impl<'a> TextWords<'a> {
+    pub(super) fn new(vocabulary: &'a InteractionVocabulary) -> TextWords<'a> {
+        TextWords { vocabulary }
+    }
+
+    /// Returns the ids of the words of a text that the vocabulary has.
+    pub(super) fn ids(&self, text: &str) -> Vec<u32> {
+        let words = InteractionRanker::words_of(text).into_iter();
+        words
+            .filter_map(|it| self.vocabulary.id_of_word(&it))
+            .collect()
+    }
+}
+
+/// The documents that are candidates of each query besides those with a judgment.
+pub(super) struct CandidatePools(Vec<Vec<DocNo>>);
+
+impl CandidatePools {
+    pub(super) fn compute(
+        pool: &CandidatePoolSpec,
+        collection: &Collection,
+        folder: &Path,
+    ) -> Result<CandidatePools, Error> {
+        let analyzer = Analyzer::default();
+        // Only a lexical ranker needs the statistics of the collection.
+        let index = match pool {
+            CandidatePoolSpec::Judged => return Ok(CandidatePools(Vec::new())),
+            CandidatePoolSpec::LexicalRanker { .. } => {
+                pipeline::build_index(collection, &analyzer)?
+            }
+            CandidatePoolSpec::Run { .. } | CandidatePoolSpec::Group | CandidatePoolSpec::All => {
+                Index::build(&analyzer, [])?
+            }
+        };
+        let pools = pipeline::compute_candidate_pools(pool, collection, &index, folder)?;
+        Ok(CandidatePools(pools))
+    }
+
+    fn docs_of_query(&self, query: usize) -> &[DocNo] {
+        self.0.get(query).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The queries of a split with their candidates.
+pub(super) struct SplitCandidates {
+    /// The number of each query in the collection.
+    pub queries: Vec<usize>,
+    /// Query (its place in `queries`), document and grade of each candidate; adjacent for a query,
+    /// except for those of instances, which are last and have the grade 0.
+    pub rows: Vec<CandidateRow>,
+    /// The number of rows before those of instances.
+    n_candidates: usize,
+    preferences: Vec<InstancePreferences>,
+}
+
+/// Preferences of instances: the row that should have the higher score, and another one.
+struct InstancePreferences {
+    pairs: Vec<(usize, usize)>,
+    weight: f64,
+}
+
+/// A candidate of a query.
+#[derive(Clone, Copy)]
+pub(super) struct CandidateRow {
+    /// The place of the query.
+    pub query: usize,
+    /// The number of the document in the collection.
+    pub doc: usize,
+    /// The grade in the qrels.
+    pub grade: i32,
+    /// How often the document is repeated; 1 for the document itself.
+    pub times: usize,
+}
+
+impl SplitCandidates {
+    /// Selects the queries of a split that have a relevant document, with all documents that the
+    /// qrels list for them or their pool has. Documents that the collection lacks are left out.
+    pub(super) fn select(
+        collection: &Collection,
+        split: &str,
+        pools: &CandidatePools,
+    ) -> Result<SplitCandidates, Error> {
+        let numbers = collection.doc_numbers_by_id();
+        let mut selected = SplitCandidates {
+            queries: Vec::new(),
+            rows: Vec::new(),
+            n_candidates: 0,
+            preferences: Vec::new(),
+        };
+        for (number, query) in collection.queries.iter().enumerate() {
+            let grades = collection.qrels.0.get(&query.id);
+            let Some(grades) = grades.filter(|_| query.split.as_deref() == Some(split)) else {
+                continue;
+            };
+            let known = grades
+                .iter()
+                .filter_map(|(doc, grade)| Some((*numbers.get(doc.as_str())? as usize, *grade)));
+            let mut known: BTreeMap<usize, i32> = known.collect();
+            if known.values().any(|it| *it > 0) {
+                for doc in pools.docs_of_query(number) {
+                    known.entry(*doc as usize).or_insert(0);
+                }
+                let query = selected.queries.len();
+                selected
+                    .rows
+                    .extend(known.into_iter().map(|(doc, grade)| CandidateRow {
+                        query,
+                        doc,
+                        grade,
+                        times: 1,
+                    }));
+                selected.queries.push(number);
+            }
+        }
+        selected.n_candidates = selected.rows.len();
+        match selected.queries.is_empty() {
+            false => Ok(selected),
+            true => {
+                let splits: BTreeSet<&str> = collection
+                    .queries
+                    .iter()
+                    .filter_map(|it| it.split.as_deref())
+                    .collect();
+                let known = match splits.is_empty() {
+                    true => "no query of the collection has a split".to_owned(),
+                    false => {
+                        let names: Vec<&str> = splits.into_iter().collect();
+                        format!("its splits are {}", names.join(", "))
+                    }
+                };
+                let reason = format!(
+                    "`{split}` has no query with a relevant document in the collection; {known}"
+                );
+                Err(InputError::unsupported_value("split", reason).into())
+            }
+        }
+    }
+
+    /// Adds what a training is augmented with.
+    pub(super) fn augment(
+        &mut self,
+        augmentation: &Augmentation,
+        collection: &Collection,
+    ) -> Result<(), Error> {
+        if augmentation.repeats_documents {
+            let repeated = self
+                .rows
+                .iter()
+                .flat_map(|&row| REPETITIONS.map(|times| CandidateRow { times, ..row }));
+            let mut rows: Vec<CandidateRow> = repeated.collect();
+            rows.extend(&self.rows);
+            rows.sort_by_key(|it| (it.query, it.times));
+            self.n_candidates = rows.len();
+            self.rows = rows;
+        }
+        let instances = augmentation.instances.iter();
+        instances
+            .map(|it| self.add_instances(it, collection))
+            .collect()
+    }
+
+    /// Adds the instances of the queries with a preference for one of two documents.
+    fn add_instances(
+        &mut self,
+        instances: &InstanceAugmentation,
+        collection: &Collection,
+    ) -> Result<(), Error> {
+        let file = instances.file.display();
+        let refuse = |reason: &str| -> Error {
+            let field = ErrorFieldName::with_display_name("instances", &file);
+            InputError::unsupported_value(field, reason).into()
+        };
+        let ids = CollectionExternalIds {
+            queries: collection.queries.iter().map(|it| it.id.as_str()).collect(),
+            docs: collection.docs.iter().map(|it| it.id.as_str()).collect(),
+        };
+        let (mined, origin) =
+            InstanceFileReader::open(&instances.file, &ids)?.read_mining_result(&ids)?;
+        if origin.collection_hash != collection.content_hash() {
+            return Err(refuse("was mined from another version of the collection"));
+        }
+        let rows = self.rows.iter().enumerate();
+        let mut row_of: BTreeMap<(usize, usize, usize), usize> = rows
+            .map(|(at, it)| ((it.query, it.doc, it.times), at))
+            .collect();
+        let mut pairs = Vec::new();
+        for (query, &number) in self.queries.iter().enumerate() {
+            let claims = mined
+                .instances
+                .iter()
+                .flat_map(|it| it.claims_of_query(number));
+            for claim in claims {
+                let preference = match claim {
+                    ScoreClaim::Higher { winner, loser }
+                    | ScoreClaim::NotLower { winner, loser } => [winner, loser],
+                    ScoreClaim::Different { .. } | ScoreClaim::DiminishingGain { .. } => continue,
+                };
+                let [winner, loser] = preference.map(|it| {
+                    let (doc, times) = match mined.study_docs[it as usize] {
+                        OriginalOrDerivedDocument::Original { doc } => (doc, 1),
+                        OriginalOrDerivedDocument::Repeated { doc, times } => (doc, times),
+                    };
+                    let (doc, times) = (doc as usize, times as usize);
+                    *row_of.entry((query, doc, times)).or_insert_with(|| {
+                        self.rows.push(CandidateRow {
+                            query,
+                            doc,
+                            grade: 0,
+                            times,
+                        });
+                        self.rows.len() - 1
+                    })
+                });
+                pairs.push((winner, loser));
+            }
+        }
+        if pairs.is_empty() {
+            return Err(refuse(
+                "has no instance of the training queries that prefers one of two documents",
+            ));
+        }
+        self.preferences.push(InstancePreferences {
+            pairs,
+            weight: instances.weight,
+        });
+        Ok(())
+    }
+
+    /// Returns the examples that a recipe draws from; rows are indices of `rows`.
+    pub(super) fn examples(&self, unit: ExampleUnit) -> Result<TrainingExamples, Error> {
+        let mut by_query: Vec<Vec<(usize, i32)>> = vec![Vec::new(); self.queries.len()];
+        for (row, it) in self.rows[..self.n_candidates].iter().enumerate() {
+            by_query[it.query].push((row, it.grade));
+        }
+        let mut examples = match unit {
+            ExampleUnit::Pair => TrainingExamples::pairs_from_grades(&by_query),
+            ExampleUnit::Positive => TrainingExamples::positive_groups_from_grades(&by_query),
+            ExampleUnit::Query => TrainingExamples::query_groups_from_grades(&by_query),
+        };
+        match &mut examples {
+            TrainingExamples::Pairs(pairs) => {
+                let n_judged = pairs.len();
+                for InstancePreferences { pairs: all, weight } in &self.preferences {
+                    // Evenly spread over the instances, or each of them several times.
+                    let n = (n_judged as f64 * weight).ceil() as usize;
+                    pairs.extend((0..n).map(|it| all[it * all.len() / n]));
+                }
+                Ok(examples)
+            }
+            TrainingExamples::Groups(_) if self.preferences.is_empty() => Ok(examples),
+            TrainingExamples::Groups(_) => {
+                let reason =
+                    "is `positive` or `query`, but instances are pairs; add --set unit=pair";
+                Err(InputError::conflicting_value("sampling.unit", reason).into())
+            }
+        }
+    }
+
+    /// Adds ids and grades of all candidates to a hash of the training data.
+    pub(super) fn add_to_hash(&self, collection: &Collection, hash: &mut Sha256) {
+        for row in &self.rows {
+            for id in [
+                &collection.queries[self.queries[row.query]].id,
+                &collection.docs[row.doc].id,
+            ] {
+                hash.update((id.len() as u64).to_le_bytes());
+                hash.update(id);
+            }
+            hash.update(row.grade.to_le_bytes());
+            hash.update((row.times as u64).to_le_bytes());
+        }
+        for preferences in &self.preferences {
+            hash.update(preferences.weight.to_le_bytes());
+            for (winner, loser) in &preferences.pairs {
+                hash.update((*winner as u64).to_le_bytes());
+                hash.update((*loser as u64).to_le_bytes());
+            }
+        }
+        hash.update([0]);
+    }
+}
+
+/// The candidates of a split as the network reads them, with their qrels.
+pub(super) struct PreparedCandidates<'a> {
+    collection: &'a Collection,
+    candidates: SplitCandidates,
+    /// In the order of the candidates.
+    pub pairs: Vec<PreparedPair>,
+    qrels: Qrels,
+}
+
+impl<'a> PreparedCandidates<'a> {
+    pub(super) fn prepare(
+        collection: &'a Collection,
+        candidates: SplitCandidates,
+        network: &InteractionNetwork,
+    ) -> PreparedCandidates<'a> {
+        let words = TextWords::new(network.vocabulary());
+        let with_titles = network.config().reads_titles;
+        let queries = candidates.queries.iter();
+        let queries: Vec<Vec<u32>> = queries
+            .map(|&it| words.ids(&collection.queries[it].text))
+            .collect();
+        let prepare = |row: &CandidateRow| {
+            let document = &collection.docs[row.doc];
+            let document = words.ids(&document.text_with_optional_title(with_titles));
+            network.prepare(&queries[row.query], &document.repeat(row.times))
+        };
+        let mut qrels = Qrels::default();
+        for row in candidates.rows.iter().filter(|it| it.times == 1) {
+            let query = &collection.queries[candidates.queries[row.query]].id;
+            let grades = qrels.0.entry(query.clone()).or_default();
+            grades.insert(collection.docs[row.doc].id.clone(), row.grade);
+        }
+        PreparedCandidates {
+            pairs: candidates.rows.par_iter().map(prepare).collect(),
+            collection,
+            candidates,
+            qrels,
+        }
+    }
+
+    /// Evaluates the ranking of the candidates by the network.
+    pub(super) fn evaluate(&self, network: &InteractionNetwork) -> Result<RunEvaluation, Error> {
+        let pairs: Vec<&PreparedPair> = self.pairs.iter().collect();
+        let scores = network
+            .score(&pairs)
+            .map_err(Error::model_error_converter("that is trained"))?;
+        let scores: Vec<f64> = scores.into_iter().map(f64::from).collect();
+        Ok(self.evaluate_scores(&scores))
+    }
+
+    /// Evaluates the ranking by a score for each candidate.
+    fn evaluate_scores(&self, scores: &[f64]) -> RunEvaluation {
+        let mut run = Run::default();
+        for (row, &score) in self.candidates.rows.iter().zip(scores) {
+            let query = &self.collection.queries[self.candidates.queries[row.query]].id;
+            run.0.entry(query.clone()).or_default().push(RunEntry {
+                doc: self.collection.docs[row.doc].id.clone(),
+                rank: 0,
+                score,
+            });
+        }
+        let measures = MEASURES.map(|it| {
+            it.parse::<EffectivenessMeasure>()
+                .expect("these are names of measures")
+        });
+        evaluate_run(&self.qrels, &run, &measures).expect("every query has candidates")
+    }
+
+    /// Evaluates rankings that do not match queries with documents. `training` are the candidates
+    /// of the training queries.
+    pub(super) fn evaluate_controls(
+        &self,
+        network: &InteractionNetwork,
+        training: &PreparedCandidates<'_>,
+        seed: u64,
+    ) -> Result<EffectivenessControls, Error> {
+        let words = TextWords::new(network.vocabulary());
+        let queries = &self.candidates.queries;
+        let with_titles = network.config().reads_titles;
+        let text = |doc: usize| self.collection.docs[doc].text_with_optional_title(with_titles);
+        let others = neural::training::random_cycle(queries.len(), seed);
+        let swap = |row: &CandidateRow| {
+            let other = &self.collection.queries[queries[others[row.query]]];
+            network.prepare(&words.ids(&other.text), &words.ids(&text(row.doc)))
+        };
+        let swapped: Vec<PreparedPair> = self.candidates.rows.par_iter().map(swap).collect();
+        let swapped = network
+            .score(&swapped.iter().collect::<Vec<_>>())
+            .map_err(Error::model_error_converter("that is trained"))?;
+        let swapped: Vec<f64> = swapped.into_iter().map(f64::from).collect();
+        let rows = self.candidates.rows.iter();
+        let lengths = rows.map(|it| InteractionRanker::words_of(&text(it.doc)).len() as f64);
+        let lengths: Vec<f64> = lengths.collect();
+        let negative: Vec<f64> = lengths.iter().map(|it| -it).collect();
+        let mean = |scores: &[f64]| measure_values(&self.evaluate_scores(scores).mean);
+        let training_rows = &training.candidates.rows[..training.candidates.n_candidates];
+        let training_rows = training_rows.iter();
+        let known: BTreeSet<String> = training_rows.map(|it| text(it.doc)).collect();
+        let rows = self.candidates.rows.iter();
+        let n_known = rows.filter(|it| known.contains(&text(it.doc))).count() as u64;
+        Ok(EffectivenessControls {
+            swapped_queries: mean(&swapped),
+            longest_first: mean(&lengths),
+            shortest_first: mean(&negative),
+            constant_score: mean(&vec![0.0; lengths.len()]),
+            standard_error: standard_errors(&self.evaluate(network)?),
+            n_queries: queries.len() as u64,
+            candidates_and_those_in_training: [lengths.len() as u64, n_known],
+        })
+    }
+
+    /// Returns the candidates in the order of `pairs`.
+    pub(super) fn candidates(&self) -> &SplitCandidates {
+        &self.candidates
+    }
+}
+
+/// Names the values of [`MEASURES`].
+pub(super) fn measure_values(values: &[f64]) -> MeasureValues {
+    let named = MEASURES.iter().zip(values);
+    named
+        .map(|(name, value)| ((*name).to_owned(), *value))
+        .collect()
+}
+
+/// Returns the standard error over queries of each mean: the standard deviation over the square
+/// root of the number of queries; 0 for one query.
+fn standard_errors(evaluation: &RunEvaluation) -> MeasureValues {
+    let n = evaluation.per_query.len() as f64;
+    let of_measure = |(at, mean): (usize, &f64)| {
+        let values = evaluation.per_query.values().map(|it| it[at]);
+        let squares: f64 = values.map(|it| (it - mean) * (it - mean)).sum();
+        (squares / (n - 1.0).max(1.0) / n).sqrt()
+    };
+    let errors: Vec<f64> = evaluation.mean.iter().enumerate().map(of_measure).collect();
+    measure_values(&errors)
+}
+
+#[cfg(test)]
+mod tests {
+    use shared::collection::{Document, Query};
+
+    use super::*;
+
+    #[test]
+    fn repeated_documents_are_examples_with_their_grade() {
+        let document = |id: &str| Document {
+            id: id.to_owned(),
+            title: String::new(),
+            text: "a river".to_owned(),
+            group: None,
+        };
+        let query = Query {
+            id: "q".to_owned(),
+            text: "river".to_owned(),
+            group: None,
+            split: Some("train".to_owned()),
+        };
+        let grades = BTreeMap::from([("good".to_owned(), 1), ("bad".to_owned(), 0)]);
+        let collection = Collection {
+            queries: vec![query],
+            docs: vec![document("good"), document("bad")],
+            qrels: Qrels(BTreeMap::from([("q".to_owned(), grades)])),
+        };
+        let pools =
+            CandidatePools::compute(&CandidatePoolSpec::Judged, &collection, Path::new("."))
+                .unwrap();
+        let mut candidates = SplitCandidates::select(&collection, "train", &pools).unwrap();
+        assert_eq!(candidates.examples(ExampleUnit::Pair).unwrap().len(), 1);
+        let augmentation = Augmentation {
+            repeats_documents: true,
+            instances: Vec::new(),
+        };
+        candidates.augment(&augmentation, &collection).unwrap();
+        let of_document = |doc: usize| -> Vec<(usize, i32)> {
+            let rows = candidates.rows.iter().filter(|it| it.doc == doc);
+            rows.map(|it| (it.times, it.grade)).collect()
+        };
+        assert_eq!(of_document(0), [(1, 1), (2, 1), (3, 1), (4, 1)]);
+        assert_eq!(of_document(1), [(1, 0), (2, 0), (3, 0), (4, 0)]);
+        // Each relevant one with each other, whatever their repetitions.
+        let TrainingExamples::Pairs(pairs) = candidates.examples(ExampleUnit::Pair).unwrap() else {
+            panic!("they are pairs")
+        };
+        assert_eq!(pairs.len(), 16);
+        for (positive, negative) in pairs {
+            assert_eq!(candidates.rows[positive].grade, 1);
+            assert_eq!(candidates.rows[negative].grade, 0);
+        }
+    }
+}

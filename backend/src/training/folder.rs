@@ -1,0 +1,108 @@
+//! The folder of a training.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use neural::training::TrainingCheckpoint;
+
+use super::{LearningCurvePoint, TrainingSummary};
+use crate::error::Error;
+use crate::store::write_atomically;
+
+const WAY_OUT: &str = "make room, or choose another folder";
+
+/// The state to continue from.
+const CHECKPOINT: &str = "checkpoint.safetensors";
+/// The learning curve, one JSON object for each evaluation.
+const CURVES: &str = "curves.jsonl";
+/// The result.
+const SUMMARY: &str = "training.json";
+/// The weights that were selected so far.
+const WEIGHTS: &str = "model.safetensors";
+
+/// The folder that a training writes.
+pub(super) struct TrainingFolder {
+    path: PathBuf,
+}
+
+impl TrainingFolder {
+    /// Creates the folder if it does not exist.
+    pub(super) fn open(path: PathBuf) -> Result<TrainingFolder, Error> {
+        fs::create_dir_all(&path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
+        Ok(TrainingFolder { path })
+    }
+
+    /// Reads the last checkpoint; `None` if the training has not begun.
+    pub(super) fn read_checkpoint(&self) -> Result<Option<TrainingCheckpoint>, Error> {
+        let Some(bytes) = self.read(CHECKPOINT)? else {
+            return Ok(None);
+        };
+        Ok(Some(TrainingCheckpoint::from_bytes(&bytes)?))
+    }
+
+    /// Writes the checkpoint in place of the one before.
+    pub(super) fn write_checkpoint(&self, checkpoint: &TrainingCheckpoint) -> Result<(), Error> {
+        self.write(CHECKPOINT, &checkpoint.to_bytes()?)
+    }
+
+    /// Reads the points of the learning curve up to a step. Points after it belong to updates that
+    /// are made again.
+    pub(super) fn read_curve(&self, last_step: u64) -> Result<Vec<LearningCurvePoint>, Error> {
+        let bytes = self.read(CURVES)?.unwrap_or_default();
+        let lines = bytes.split(|it| *it == b'\n').filter(|it| !it.is_empty());
+        let points = lines.map(|line| {
+            serde_json::from_slice::<LearningCurvePoint>(line).map_err(|it| {
+                let reason = std::io::Error::new(std::io::ErrorKind::InvalidData, it);
+                Error::io_error_converter(&self.path.join(CURVES), "choose another folder")(reason)
+            })
+        });
+        let mut points = points.collect::<Result<Vec<_>, Error>>()?;
+        points.retain(|it| it.step <= last_step);
+        Ok(points)
+    }
+
+    /// Writes the learning curve in place of the one before.
+    pub(super) fn write_curve(&self, points: &[LearningCurvePoint]) -> Result<(), Error> {
+        let mut lines = Vec::new();
+        for point in points {
+            serde_json::to_writer(&mut lines, point).expect("a point has finite numbers");
+            lines.push(b'\n');
+        }
+        self.write(CURVES, &lines)
+    }
+
+    /// Reads the weights that were selected last.
+    pub(super) fn read_weights(&self) -> Result<Vec<u8>, Error> {
+        let path = self.path.join(WEIGHTS);
+        let way_out = "choose another folder, in which the training begins again";
+        fs::read(&path).map_err(Error::io_error_converter(&path, way_out))
+    }
+
+    /// Writes the selected weights in place of those before.
+    pub(super) fn write_weights(&self, bytes: &[u8]) -> Result<(), Error> {
+        self.write(WEIGHTS, bytes)
+    }
+
+    /// Writes the result in place of the one before.
+    pub(super) fn write_summary(&self, summary: &TrainingSummary) -> Result<(), Error> {
+        let json = serde_json::to_string_pretty(summary).expect("a result has finite numbers");
+        self.write(SUMMARY, format!("{json}\n").as_bytes())
+    }
+
+    /// Writes a file, which appears complete or not at all.
+    pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        write_atomically(&self.path.join(name), WAY_OUT, |mut file| {
+            file.write_all(bytes)
+        })
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.path.join(name);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io_error_converter(&path, WAY_OUT)(error)),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Trains a ranker from the first update, or from its last checkpoint, to the result.
+
+use std::time::{Duration, Instant};
+
+use neural::training::{
+    EvaluationOutcome, NegativeSource, SelectedWeights, TrainingError, TrainingInput,
+    TrainingRecipe, TrainingRun,
+};
+use neural::{
+    ForwardMode, InteractionConfig, InteractionNetwork, InteractionNetworkConfig,
+    InteractionRanker, InteractionRankerKind, PreparedPair,
+};
+use sha2::{Digest, Sha256};
+use shared::collection::encode_hex;
+
+use super::axiom_profile::AxiomInstances;
+use super::examples::{CandidatePools, PreparedCandidates, SplitCandidates, measure_values};
+use super::folder::TrainingFolder;
+use super::model_card::ModelCard;
+use super::{LearningCurvePoint, TrainingObserver, TrainingRequest, TrainingSummary, words};
+use crate::collection_files::CollectionWithReadReport;
+use crate::error::Error;
+use crate::pipeline;
+
+/// The time between two checkpoints, apart from those at evaluations.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Trains a ranker, continuing from the checkpoint in the folder of the request. Returns the
+/// result, or `None` if the observer has canceled.
+pub(crate) fn train(
+    request: &TrainingRequest,
+    loaded: &CollectionWithReadReport,
+    observer: &dyn TrainingObserver,
+) -> Result<Option<TrainingSummary>, Error> {
+    let recipe = &request.recipe;
+    check_supported(request)?;
+    let collection = &loaded.collection;
+    let pools = CandidatePools::compute(&request.pool, collection, &loaded.folder)?;
+    let select = |split: &str| SplitCandidates::select(collection, split, &pools);
+    let mut training = select(&request.splits.train)?;
+    training.augment(&request.augmentation, collection)?;
+    let dev = select(&request.splits.dev)?;
+    let test = request.splits.test.as_deref();
+    let test = test.map(select).transpose()?;
+
+    let files = pipeline::read_run_and_word_vectors(
+        &request.pool,
+        recipe.words.vectors.as_deref(),
+        collection,
+        &loaded.folder,
+    )?;
+    let vectors = files.vectors.clone();
+    let mining = (request.pool.clone(), files);
+    let vocabulary = words::build_vocabulary(collection, &recipe.words, vectors.as_deref())?;
+    let config = network_config(request.model, recipe, vocabulary.dimensions())?;
+    let model_error = || Error::model_error_converter("that is trained");
+    let network = InteractionNetwork::with_random_weights(config, vocabulary, request.seed)
+        .map_err(model_error())?;
+    let mut hash = Sha256::new();
+    hash.update(network.config().to_json());
+    let vocabulary = network.vocabulary();
+    for number in vocabulary.idf().iter().chain(vocabulary.vectors()) {
+        hash.update(number.to_le_bytes());
+    }
+    for word in vocabulary.words() {
+        hash.update(word);
+        hash.update([0]);
+    }
+    for split in [&training, &dev] {
+        split.add_to_hash(collection, &mut hash);
+    }
+
+    let input = TrainingInput {
+        recipe: recipe.clone(),
+        examples: training.examples(recipe.sampling.unit)?,
+        teacher_scores: None,
+        data_sha256: encode_hex(&hash.finalize()),
+        seed: request.seed,
+    };
+    let folder = TrainingFolder::open(request.out.clone())?;
+    let (run, curve) = match folder.read_checkpoint()? {
+        None => {
+            folder.write("config.json", network.config().to_json().as_bytes())?;
+            let tokenizer = InteractionRanker::tokenizer_json(network.vocabulary().words());
+            folder.write("tokenizer.json", &tokenizer)?;
+            folder.write("recipe.toml", recipe.to_toml().as_bytes())?;
+            (TrainingRun::start(input, network.variables())?, Vec::new())
+        }
+        Some(checkpoint) => {
+            let run = TrainingRun::resume(input, network.variables(), &checkpoint)
+                .map_err(|it| folder_of_other_training(it, request))?;
+            (run, folder.read_curve(checkpoint.progress.evaluated_step)?)
+        }
+    };
+    let training = PreparedCandidates::prepare(collection, training, &network);
+    let dev = PreparedCandidates::prepare(collection, dev, &network);
+    let mut work = TrainingWork {
+        request,
+        axioms: AxiomInstances::mine(collection, dev.candidates(), &network, mining)?,
+        network,
+        training,
+        dev,
+        folder,
+        run,
+        curve,
+    };
+    if !work.run_to_end(observer)? {
+        return Ok(None);
+    }
+    let test = test.map(|it| PreparedCandidates::prepare(collection, it, &work.network));
+    work.summarize(test.as_ref()).map(Some)
+}
+
+/// A training in progress.
+struct TrainingWork<'a> {
+    request: &'a TrainingRequest,
+    network: InteractionNetwork,
+    training: PreparedCandidates<'a>,
+    dev: PreparedCandidates<'a>,
+    axioms: AxiomInstances,
+    folder: TrainingFolder,
+    run: TrainingRun,
+    curve: Vec<LearningCurvePoint>,
+}
+
+impl TrainingWork<'_> {
+    /// Makes all updates that are left; returns whether it was not canceled.
+    fn run_to_end(&mut self, observer: &dyn TrainingObserver) -> Result<bool, Error> {
+        let seed = self.request.seed;
+        let (mut counted, mut saved) = (Instant::now(), Instant::now());
+        while !self.run.is_finished() {
+            let (network, pairs) = (&self.network, &self.training.pairs);
+            let forward = |rows: &[usize], step: u64| {
+                let pairs: Vec<&PreparedPair> = rows.iter().map(|it| &pairs[*it]).collect();
+                network.forward(&pairs, ForwardMode::Training { seed, step })
+            };
+            self.run.advance(&forward)?;
+            let is_due = self.run.is_evaluation_due();
+            if is_due {
+                let point = self.evaluate()?;
+                observer.evaluated(&point);
+            }
+            observer.updated(self.run.progress().step, self.run.n_updates());
+            self.run.add_seconds(counted.elapsed().as_secs_f64());
+            counted = Instant::now();
+            let is_canceled = observer.is_canceled();
+            if is_due || is_canceled || saved.elapsed() > CHECKPOINT_INTERVAL {
+                self.folder.write_checkpoint(&self.run.checkpoint()?)?;
+                saved = Instant::now();
+            }
+            if is_canceled {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds a point to the learning curve and keeps the weights if they are selected.
+    fn evaluate(&mut self) -> Result<LearningCurvePoint, Error> {
+        let dev = measure_values(&self.dev.evaluate(&self.network)?.mean);
+        let selection = &self.request.recipe.selection;
+        let value = dev[selection.measure.name()];
+        let point = LearningCurvePoint {
+            step: self.run.progress().step,
+            loss: self.run.mean_loss().unwrap_or_default(),
+            axioms: self.axioms.compute_profile(&self.network)?,
+            dev,
+        };
+        let outcome = self.run.record_evaluation(value)?;
+        if outcome == EvaluationOutcome::Best || selection.weights == SelectedWeights::Last {
+            let weights = self.network.to_safetensors();
+            let weights = weights.map_err(Error::model_error_converter("that is trained"))?;
+            self.folder.write_weights(&weights)?;
+        }
+        self.curve.push(point.clone());
+        self.folder.write_curve(&self.curve)?;
+        Ok(point)
+    }
+
+    /// Evaluates the selected weights and writes the result.
+    fn summarize(&self, test: Option<&PreparedCandidates<'_>>) -> Result<TrainingSummary, Error> {
+        let weights = self.folder.read_weights()?;
+        let config = self.network.config().to_json();
+        let words = self.network.vocabulary().words().to_vec();
+        let network = InteractionNetwork::load(config.as_bytes(), &weights, words)
+            .map_err(Error::model_error_converter("that is trained"))?;
+        let evaluate = |it: &PreparedCandidates<'_>| -> Result<_, Error> {
+            Ok(measure_values(&it.evaluate(&network)?.mean))
+        };
+        let progress = self.run.progress();
+        let best = progress.best.as_ref();
+        let best = best.map(|it| {
+            let name = self.request.recipe.selection.measure.name();
+            let value = serde_json::Number::from_f64(it.value).expect("it was checked");
+            [
+                ("step".to_owned(), it.step.into()),
+                (name.to_owned(), value),
+            ]
+        });
+        let controlled = test.unwrap_or(&self.dev);
+        let summary = TrainingSummary {
+            model: self.request.model.to_string(),
+            parameters: network.n_parameters() as u64,
+            steps: progress.step,
+            seconds: progress.seconds,
+            best: best.into_iter().flatten().collect(),
+            dev: evaluate(&self.dev)?,
+            test: test.map(evaluate).transpose()?,
+            controls: controlled.evaluate_controls(&network, &self.training, self.request.seed)?,
+            sha256: encode_hex(&Sha256::digest(&weights)),
+        };
+        self.folder.write_summary(&summary)?;
+        let selected_step = match self.request.recipe.selection.weights {
+            SelectedWeights::Best => progress.best.as_ref().map(|it| it.step),
+            SelectedWeights::Last => Some(progress.step),
+        };
+        let card = ModelCard {
+            request: self.request,
+            summary: &summary,
+            data_sha256: &progress.data_sha256,
+            selected: self.curve.iter().find(|it| Some(it.step) == selected_step),
+        };
+        self.folder
+            .write("README.md", card.to_markdown().as_bytes())?;
+        Ok(summary)
+    }
+}
+
+/// Returns the configuration of a network with the settings of a recipe.
+fn network_config(
+    kind: InteractionRankerKind,
+    recipe: &TrainingRecipe,
+    dimensions: usize,
+) -> Result<InteractionConfig, Error> {
+    let mut network = InteractionNetworkConfig::published(kind);
+    let dropout = recipe.network.dropout as f32;
+    match &mut network {
+        InteractionNetworkConfig::Duet(it) => it.dropout = dropout,
+        InteractionNetworkConfig::MatchPyramid(it) => it.dropout = dropout,
+        InteractionNetworkConfig::Drmm(_)
+        | InteractionNetworkConfig::Anmm(_)
+        | InteractionNetworkConfig::Knrm(_)
+        | InteractionNetworkConfig::ConvKnrm(_) => {
+            check_fixed("network.dropout", dropout == 0.0, "this network has none")?;
+        }
+    }
+    let trains_vectors = kind == InteractionRankerKind::MatchPyramid;
+    let reason = match trains_vectors {
+        true => "MatchPyramid trains its word vectors",
+        false => "this network does not train its word vectors",
+    };
+    check_fixed(
+        "network.train_vectors",
+        recipe.network.train_vectors == trains_vectors,
+        reason,
+    )?;
+    Ok(InteractionConfig {
+        variant: recipe.network.variant,
+        max_query_terms: recipe.words.max_query_terms,
+        max_document_terms: recipe.words.max_document_terms,
+        reads_titles: recipe.words.read_titles,
+        dimensions,
+        network,
+    })
+}
+
+/// Returns an error for the parts of a recipe that this command does not have.
+fn check_supported(request: &TrainingRequest) -> Result<(), Error> {
+    let recipe = &request.recipe;
+    check_fixed(
+        "sampling.negatives",
+        recipe.sampling.negatives == NegativeSource::Judged,
+        "negatives are the documents of lower grade in the qrels: `judged`",
+    )?;
+    check_fixed(
+        "loss.function",
+        !recipe.loss.function.needs_teacher_scores(),
+        "there are no scores of a teacher",
+    )
+}
+
+fn check_fixed(key: &str, is_right: bool, reason: &str) -> Result<(), Error> {
+    match is_right {
+        true => Ok(()),
+        false => Err(TrainingError::InvalidRecipe {
+            recipe: key.to_owned(),
+            reason: reason.to_owned(),
+        }
+        .into()),
+    }
+}
+
+/// Names the folder in the error that its checkpoint is of another training.
+fn folder_of_other_training(error: TrainingError, request: &TrainingRequest) -> Error {
+    match error {
+        TrainingError::OtherTraining { what, .. } => Error::OtherTraining {
+            folder: request.out.clone(),
+            what,
+        },
+        other => other.into(),
+    }
+}

@@ -1,0 +1,256 @@
+//! Training of rankers: results, learning curves, loading, continuing after a kill, and errors.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::{TestHome, demo_folder};
+
+const NETWORKS: [&str; 6] = ["drmm", "anmm", "duet", "matchpyramid", "knrm", "conv-knrm"];
+
+/// Vectors of 16 numbers and two epochs, which take a second or two.
+const SMALL: &str = "--set dimensions=16 --set epochs=2 --set max_document_terms=30";
+
+/// Creates a home with the demo collection, of which every fourth query is for development and
+/// every fourth for the test.
+fn home_with_splits() -> TestHome {
+    let home = TestHome::new();
+    for file in ["corpus.jsonl", "queries.jsonl", "qrels.tsv"] {
+        let bytes = std::fs::read(format!("{}/{file}", demo_folder())).unwrap();
+        home.write(&format!("demo/{file}"), bytes);
+    }
+    let mut splits = String::new();
+    for (at, line) in home.read("demo/queries.jsonl").lines().enumerate() {
+        let query: Value = serde_json::from_str(line).unwrap();
+        let split = ["dev", "test", "train", "train"][at % 4];
+        writeln!(splits, "{}\t{split}", query["_id"].as_str().unwrap()).unwrap();
+    }
+    home.write("demo/splits.tsv", splits);
+    home
+}
+
+/// Returns the lines of a learning curve.
+fn curve(home: &TestHome, folder: &str) -> Vec<Value> {
+    let file = home.read(&format!("{folder}/curves.jsonl"));
+    let points = file.lines().map(|it| serde_json::from_str(it).unwrap());
+    points.collect()
+}
+
+/// Returns the keys of an object, in order.
+fn keys(object: &Value) -> Vec<&str> {
+    object
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+#[test]
+fn every_network_is_trained_and_scores_as_it_did_in_training() {
+    let home = home_with_splits();
+    home.run("mine --collection demo --pool judged --out mined.parquet")
+        .expect_success();
+    let mut scored_pairs = String::new();
+    let mut qrels_of_test = String::new();
+    let splits = home.read("demo/splits.tsv");
+    let tests: Vec<&str> = splits
+        .lines()
+        .filter_map(|it| it.strip_suffix("\ttest"))
+        .collect();
+    for line in home.read("demo/qrels.tsv").lines() {
+        let [query, _, doc, _] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        if tests.contains(&query) {
+            writeln!(scored_pairs, "{query}\t{doc}").unwrap();
+            writeln!(qrels_of_test, "{line}").unwrap();
+        }
+    }
+    home.write("pairs.tsv", format!("query_id\ttext_id\n{scored_pairs}"));
+    home.write("test.qrels", qrels_of_test);
+    for network in NETWORKS {
+        let line = format!("train --model {network} --collection demo --test test --out {network}");
+        let told = home.run(&format!("{line} {SMALL} --json")).json();
+        assert_eq!(told["model"], network);
+        assert!(told["parameters"].as_u64().unwrap() > 30, "{told}");
+        assert_eq!(keys(&told["best"]), ["AP", "step"]);
+        assert_eq!(keys(&told["dev"]), ["AP", "RR", "RR@10", "nDCG@10"]);
+        assert_eq!(told["dev"]["AP"], told["best"]["AP"]);
+        assert_eq!(told["controls"]["n_queries"], 16);
+
+        // A point for each epoch, with the six axioms that need no word vectors.
+        let curve = curve(&home, network);
+        assert_eq!(curve.len(), 2);
+        assert_eq!(curve[1]["step"], told["steps"]);
+        for point in &curve {
+            let axioms = &point["axioms"];
+            assert_eq!(keys(axioms), ["lnc1", "lnc2", "mtdc", "tfc1", "tfc2", "tp"]);
+            let lnc2 = &axioms["lnc2"];
+            let number = |it: &Value| it.as_f64().unwrap();
+            let [low, high] = [0, 1].map(|it| number(&lnc2["interval"][it]));
+            let fraction = number(&lnc2["fraction"]);
+            assert!(low <= fraction && fraction <= high && high <= 1.0, "{lnc2}");
+            assert!(lnc2["n"].as_u64().unwrap() > 100, "{lnc2}");
+        }
+
+        let card = home.read(&format!("{network}/README.md"));
+        assert!(card.contains("| ranked for another query | "), "{card}");
+        assert!(card.contains(&format!(
+            "| test queries | {:.4}",
+            told["test"]["AP"].as_f64().unwrap()
+        )));
+        assert!(card.contains("| lnc2 | "), "{card}");
+
+        // The folder is a model, whose scores are those of training.
+        let score = "score --collection demo --pairs pairs.tsv --out scores.tsv";
+        home.run(&format!("{score} --ranker {network}"))
+            .expect_success();
+        let mut run = String::new();
+        for line in home.read("scores.tsv").lines() {
+            let [query, doc, score] = line.split('\t').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            writeln!(run, "{query} Q0 {doc} 1 {score} {network}").unwrap();
+        }
+        home.write("test.run", run);
+        let eval = "eval test.qrels test.run -m AP,RR --json";
+        let evaluated = home.run(eval).json();
+        for measure in ["AP", "RR"] {
+            let [found, expected] =
+                [&evaluated, &told["test"]].map(|it| it[measure].as_f64().unwrap());
+            assert!(
+                (found - expected).abs() < 1e-12,
+                "{network} {measure}: {evaluated} {told}"
+            );
+        }
+        let judge = "judge --collection demo --instances mined.parquet --json --ranker";
+        let judged = home.run(&format!("{judge} {network}")).json();
+        assert_eq!(judged["tfc1"]["unscored"], json!(0));
+
+        // The same command prints the same result again.
+        let again = home.run(&format!("{line} {SMALL} --json")).json();
+        assert_eq!(again, told);
+    }
+}
+
+/// Trains once without interruption, and once with this many kills at different moments.
+pub(crate) fn kill_and_compare(n_kills: u64, n_epochs: u64) {
+    let home = home_with_splits();
+    let line = |out: &str, seed: u64| {
+        format!(
+            "train --model duet --collection demo --seed {seed} --set dimensions=16 \
+             --set epochs={n_epochs} --set patience_epochs=none --set updates_per_epoch=50 --augment lnc2 --json \
+             --out {out}"
+        )
+    };
+    let whole = home.run(&line("whole", 5)).json();
+    for at in 0..n_kills {
+        let mut program = home.program();
+        let args = format!("--data data {}", line("killed", 5));
+        program.args(args.split_whitespace());
+        let mut child = program
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Spread over the time from the start to some seconds of training.
+        thread::sleep(Duration::from_millis(200 + (at * 7919) % 1900));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let ended = home.run(&line("killed", 5)).json();
+    for key in ["sha256", "steps", "best", "dev", "controls"] {
+        assert_eq!(ended[key], whole[key], "{key}");
+    }
+    assert_eq!(
+        home.read("killed/curves.jsonl"),
+        home.read("whole/curves.jsonl")
+    );
+    home.expect_refused(&line("whole", 6), "has the training of another seed");
+}
+
+#[test]
+fn a_training_that_is_killed_ends_with_the_same_weights() {
+    kill_and_compare(10, 8);
+}
+
+#[test]
+fn instances_of_an_axiom_among_the_examples_repair_it() {
+    let home = home_with_splits();
+    let mine = "mine --collection demo --pool judged --probes lnc1 --out lnc1.parquet";
+    home.run(mine).expect_success();
+    let satisfied = |augment: &str, out: &str| {
+        let line = "train --model drmm --collection demo --set epochs=10 --set weights=last";
+        let line = format!("{line} --set dimensions=16 --out {out} --json {augment}");
+        home.run(&line).expect_success();
+        let last = curve(&home, out).pop().unwrap();
+        last["axioms"]["lnc1"]["fraction"].as_f64().unwrap()
+    };
+    let before = satisfied("", "before");
+    let after = satisfied("--augment instances:lnc1.parquet:0.5", "after");
+    // On queries whose instances were not among the examples.
+    assert!(after > before + 0.1, "{before} {after}");
+    let card = home.read("after/README.md");
+    assert!(
+        card.contains("instances of `lnc1.parquet` with the weight 0.5"),
+        "{card}"
+    );
+
+    let line = "train --model drmm --collection demo --out other";
+    let groups = format!("{line} --augment instances:lnc1.parquet --set unit=query");
+    home.expect_refused(&groups, "instances are pairs");
+}
+
+#[test]
+fn what_cannot_be_trained_is_refused_with_a_way_out() {
+    let home = home_with_splits();
+    let line = "train --collection demo --out trained";
+    let cases = BTreeMap::from([
+        (
+            "--model drmm --split training",
+            "its splits are dev, test, train",
+        ),
+        (
+            "--model drmm --recipe best",
+            "built in are `default`, `macavaney2022`",
+        ),
+        (
+            "--model drmm --recipe macavaney2022",
+            "it is not for model `drmm`, but for",
+        ),
+        (
+            "--model drmm --set rate=1",
+            "a recipe has no key `rate`; known are",
+        ),
+        (
+            "--model drmm --set learning_rate=fast",
+            "`fast` is no value of",
+        ),
+        ("--model drmm --set dropout=0.5", "this network has none"),
+        (
+            "--model knrm --set train_vectors=true",
+            "does not train its word vectors",
+        ),
+        (
+            "--model drmm --set vectors=nowhere.txt",
+            "there is no `nowhere.txt`",
+        ),
+        (
+            "--model drmm --set function=margin-mse",
+            "there are no scores of a teacher",
+        ),
+    ]);
+    for (args, part) in cases {
+        home.expect_refused(&format!("{line} {args}"), part);
+    }
+    home.write("plain/corpus.jsonl", r#"{"_id": "d", "text": "a river"}"#);
+    home.write("plain/queries.jsonl", r#"{"_id": "q", "text": "river"}"#);
+    let plain = "train --model drmm --collection plain --out trained";
+    home.expect_refused(plain, "no query of the collection has a split");
+    assert!(!home.path("trained/model.safetensors").exists());
+}
