@@ -8,6 +8,7 @@ mod timing_process;
 mod lexical;
 mod browser;
 mod neural;
+mod train;
 mod cuda;
 mod scale;
 mod load;
@@ -24,8 +25,8 @@ use table::{BenchTable, MachineInfo};
 /// Number of runs of each program; the programs take turns.
 const RUNS: usize = 5;
 
-const PARTS: [&str; 7] = [
-    "lexical", "scale", "parity", "page", "neural", "served", "review",
+const PARTS: [&str; 8] = [
+    "lexical", "scale", "parity", "page", "neural", "train", "served", "review",
 ];
 
 /// Parts that run only when they are named: those for a GPU, and their rehearsal without one, whose
@@ -59,6 +60,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
             "parity" => browser::parity(&bench, &mut table),
             "page" => browser::first_view(&bench, &mut table),
             "neural" => neural::measure(&bench, &mut table),
+            "train" => train::measure(&bench, &mut table),
             "served" => load::measure(&bench, &mut table),
             "review" => annotation::measure(&bench, &mut table),
             "cuda" => cuda::measure(&bench, &mut table),
