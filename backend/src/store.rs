@@ -67,8 +67,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use shared::study::validate_study_name;
-use sqlx::any::{Any, AnyPoolOptions};
+use sqlx::any::{Any, AnyArguments, AnyPoolOptions};
 use sqlx::migrate::{MigrateError, Migration, MigrationType};
+use sqlx::query::Query;
 use sqlx::{AnyPool, Connection, SqlSafeStr, Transaction};
 
 use crate::error::Error;
@@ -406,6 +407,26 @@ impl Database {
     async fn begin(&self) -> Result<Transaction<'static, Any>, Error> {
         let begun = self.pool.begin_with(self.database.begin_write_sql()).await;
         begun.map_err(|it| self.failed(it))
+    }
+
+    /// Executes a statement outside transactions and returns the number of affected rows.
+    async fn execute(&self, statement: Query<'_, Any, AnyArguments>) -> Result<u64, Error> {
+        let executed = statement.execute(&self.pool).await;
+        executed
+            .map(|it| it.rows_affected())
+            .map_err(|it| self.failed(it))
+    }
+
+    /// Executes a statement in a transaction and returns the number of affected rows.
+    async fn execute_in(
+        &self,
+        transaction: &mut Transaction<'_, Any>,
+        statement: Query<'_, Any, AnyArguments>,
+    ) -> Result<u64, Error> {
+        let executed = statement.execute(&mut **transaction).await;
+        executed
+            .map(|it| it.rows_affected())
+            .map_err(|it| self.failed(it))
     }
 
     fn failed(&self, error: sqlx::Error) -> Error {

@@ -249,11 +249,8 @@ impl Study {
         asking: &RankerComparisonOptions,
         listing: &ComparedQueryListOptions,
     ) -> Result<ComparedQueryPage, Error> {
-        query_list::list_compared_queries_page(
-            &self.ranker_comparison_input(asking)?,
-            asking,
-            listing,
-        )
+        let input = self.ranker_comparison_input(asking)?;
+        query_list::list_compared_queries_page(&input, asking, listing)
     }
 
     /// Returns one query of a comparison with its top documents.
@@ -262,11 +259,8 @@ impl Study {
         asking: &RankerComparisonOptions,
         query: &str,
     ) -> Result<ComparedQueryWithTopDocuments, Error> {
-        compared_query::compare_rankers_on_query(
-            &self.ranker_comparison_input(asking)?,
-            asking,
-            query,
-        )
+        let input = self.ranker_comparison_input(asking)?;
+        compared_query::compare_rankers_on_query(&input, asking, query)
     }
 
     /// Returns all queries of a comparison.

@@ -318,6 +318,12 @@ pub(crate) struct TestServer {
 }
 
 impl TestServer {
+    /// Returns the operator link without the address.
+    pub(crate) fn operator_path(&self) -> &str {
+        let link = self.link.as_deref().expect("each start prints it");
+        link.strip_prefix(&self.address).expect("it leads here")
+    }
+
     fn start(mut child: Child, log: PathBuf, has_link: bool) -> TestServer {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let (mut token, mut address, mut link) = (None, None, None);

@@ -36,7 +36,7 @@ use crate::store::annotation_tasks::task_not_found_error;
 use crate::store::studies::StudyListEntry;
 
 pub(super) async fn list_tasks(
-    ApiRequest { app, caller, .. }: ApiRequest<ListTasksRequest>,
+    ApiRequest(app, caller, _): ApiRequest<ListTasksRequest>,
 ) -> JsonResult<Vec<AnnotationTaskSummary>> {
     if !caller.has_role(AccessRole::Annotator) {
         return Ok(Json(Vec::new()));
@@ -50,11 +50,7 @@ pub(super) async fn list_tasks(
 }
 
 pub(super) async fn get_task(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<GetTaskRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<GetTaskRequest>,
 ) -> JsonResult<TaskResponse> {
     let person = Some(caller.require_person()?.id);
     let desk = seen(&app, &caller, asked.task).await?;
@@ -70,11 +66,7 @@ pub(super) async fn get_task(
 }
 
 pub(super) async fn lease_items(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<LeaseItemsRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<LeaseItemsRequest>,
 ) -> JsonResult<LeaseItemsResponse> {
     let person = caller.require_person()?.id;
     let (value, range) = (asked.n_items, 1..=MAX_ITEMS_PER_REQUEST);
@@ -112,11 +104,7 @@ pub(super) async fn lease_items(
 }
 
 pub(super) async fn get_assigned_item(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<GetAssignedItemRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<GetAssignedItemRequest>,
 ) -> JsonResult<AssignedItem> {
     let person = caller.require_person()?.id;
     let desk = seen(&app, &caller, asked.task).await?;
@@ -154,11 +142,7 @@ pub(super) async fn get_assigned_item(
 }
 
 pub(super) async fn list_own_events(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<ListOwnEventsRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<ListOwnEventsRequest>,
 ) -> JsonResult<Vec<EventWithStatus>> {
     let person = caller.require_person()?.id;
     let desk = seen(&app, &caller, asked.task).await?;
@@ -166,11 +150,7 @@ pub(super) async fn list_own_events(
 }
 
 pub(super) async fn submit_events(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<SubmitEventsRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<SubmitEventsRequest>,
 ) -> JsonResult<SubmitEventsResponse> {
     let person = caller.require_person()?.id;
     let n_events = asked.events.len();
@@ -211,11 +191,7 @@ pub(super) async fn submit_events(
 }
 
 pub(super) async fn list_human_judgments(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<ListStudyHumanJudgmentsRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<ListStudyHumanJudgmentsRequest>,
 ) -> JsonResult<Vec<AnnotationTaskResults>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let mut desks = app.annotation.all_tasks().await?;

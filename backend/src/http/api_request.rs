@@ -25,12 +25,8 @@ const LARGE: usize = 1 << 18;
 /// The result of a handler: the reply as JSON, or an error.
 pub(super) type JsonResult<T> = Result<Json<T>, Error>;
 
-/// A request to an endpoint, with the server state and the caller.
-pub(super) struct ApiRequest<E> {
-    pub(super) app: AppState,
-    pub(super) caller: Caller,
-    pub(super) request: E,
-}
+/// The server state, the caller, and the request to an endpoint.
+pub(super) struct ApiRequest<E>(pub(super) AppState, pub(super) Caller, pub(super) E);
 
 impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
     type Rejection = Error;
@@ -62,11 +58,7 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
                 }
             }
         };
-        Ok(ApiRequest {
-            app: app.clone(),
-            caller,
-            request: asked,
-        })
+        Ok(ApiRequest(app.clone(), caller, asked))
     }
 }
 

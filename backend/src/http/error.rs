@@ -80,9 +80,11 @@ impl Error {
             Error::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-often"),
             Error::ScoringQueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "overloaded"),
             Error::ServerBusy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "overloaded"),
-            Error::ModelNotFound { .. } | Error::ModelFileNotFound { .. } | Error::Model { .. } => {
-                (StatusCode::SERVICE_UNAVAILABLE, "model")
-            }
+            Error::ModelNotFound { .. }
+            | Error::ModelFileNotFound { .. }
+            | Error::Model { .. }
+            | Error::Training(_)
+            | Error::OtherTraining { .. } => (StatusCode::SERVICE_UNAVAILABLE, "model"),
             Error::RemoteRanker { .. } => (StatusCode::BAD_GATEWAY, "service"),
             Error::Unhealthy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy"),
             Error::DatabaseUnreachable { .. }

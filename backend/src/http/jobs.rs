@@ -24,38 +24,26 @@ use crate::http::api_request::{ApiRequest, JsonResult};
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 pub(super) async fn create_job(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<CreateScoringJobRequest>,
+    ApiRequest(app, _, asked): ApiRequest<CreateScoringJobRequest>,
 ) -> JsonResult<ScoringJob> {
     Ok(Json(app.jobs.submit_job(asked).await?))
 }
 
 pub(super) async fn list(
-    ApiRequest { app, .. }: ApiRequest<ListScoringJobsRequest>,
+    ApiRequest(app, _, _): ApiRequest<ListScoringJobsRequest>,
 ) -> JsonResult<Vec<ScoringJob>> {
     Ok(Json(app.jobs.list_jobs().await?))
 }
 
 pub(super) async fn get_job(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<GetScoringJobRequest>,
+    ApiRequest(app, _, asked): ApiRequest<GetScoringJobRequest>,
 ) -> JsonResult<ScoringJob> {
     Ok(Json(app.jobs.job(&asked.job).await?))
 }
 
 /// Streams the state of a job, then each change, until the job ends or the server stops.
 pub(super) async fn stream_job_events(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<GetScoringJobRequest>,
+    ApiRequest(app, _, asked): ApiRequest<GetScoringJobRequest>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     // Subscribes to changes before the job is loaded, so that none is missed.
     let watcher = JobWatcher {
@@ -116,21 +104,13 @@ impl JobWatcher {
 }
 
 pub(super) async fn cancel(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<CancelScoringJobRequest>,
+    ApiRequest(app, _, asked): ApiRequest<CancelScoringJobRequest>,
 ) -> JsonResult<ScoringJob> {
     Ok(Json(app.jobs.cancel(&asked.job).await?))
 }
 
 pub(super) async fn resume(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<ResumeScoringJobRequest>,
+    ApiRequest(app, _, asked): ApiRequest<ResumeScoringJobRequest>,
 ) -> JsonResult<ScoringJob> {
     Ok(Json(
         app.jobs.resume_canceled_or_failed_job(&asked.job).await?,
@@ -138,11 +118,7 @@ pub(super) async fn resume(
 }
 
 pub(super) async fn scores(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<GetJobScoresRequest>,
+    ApiRequest(app, _, asked): ApiRequest<GetJobScoresRequest>,
 ) -> JsonResult<JobScoresResponse> {
     Ok(Json(app.jobs.scores_so_far(&asked.job).await?))
 }

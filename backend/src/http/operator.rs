@@ -7,7 +7,7 @@ use crate::error::run_blocking;
 use crate::http::api_request::{ApiRequest, JsonResult};
 
 pub(super) async fn list_models(
-    ApiRequest { app, .. }: ApiRequest<ListModelsRequest>,
+    ApiRequest(app, _, _): ApiRequest<ListModelsRequest>,
 ) -> JsonResult<Vec<ModelStatus>> {
     let models = app.models.clone();
     let held = run_blocking("listing models", move || Ok(models.list_model_statuses())).await?;
@@ -15,11 +15,7 @@ pub(super) async fn list_models(
 }
 
 pub(super) async fn load_model(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<LoadModelRequest>,
+    ApiRequest(app, _, asked): ApiRequest<LoadModelRequest>,
 ) -> JsonResult<ModelStatus> {
     let models = app.models.clone();
     let held = run_blocking("loading a model", move || {

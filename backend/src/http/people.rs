@@ -30,17 +30,13 @@ type SignedInResponse = (
 );
 
 pub(super) async fn get_session(
-    ApiRequest { caller, .. }: ApiRequest<GetSessionRequest>,
+    ApiRequest(_, caller, _): ApiRequest<GetSessionRequest>,
 ) -> Json<SessionResponse> {
     Json(caller.identity())
 }
 
 pub(super) async fn look_up_invitation(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<LookUpInvitationRequest>,
+    ApiRequest(app, _, asked): ApiRequest<LookUpInvitationRequest>,
 ) -> JsonResult<InvitationGrantsResponse> {
     let token = SecretToken::from_unchecked_text(&asked.token);
     Ok(Json(
@@ -52,11 +48,7 @@ pub(super) async fn look_up_invitation(
 
 pub(super) async fn accept_invitation(
     headers: HeaderMap,
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<AcceptInvitationRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<AcceptInvitationRequest>,
 ) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
     let token = asked.token.as_deref().map(SecretToken::from_unchecked_text);
@@ -108,11 +100,7 @@ fn may_take_a_name(caller: &Caller) -> Result<(), Error> {
 
 pub(super) async fn sign_in(
     headers: HeaderMap,
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<SignInRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<SignInRequest>,
 ) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
     let found = app.store.person_by_name(&asked.name).await?;
@@ -134,11 +122,7 @@ pub(super) async fn sign_in(
 /// Redeems the operator link and starts an operator session without a name.
 pub(super) async fn sign_in_as_operator(
     headers: HeaderMap,
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<OperatorSignInRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<OperatorSignInRequest>,
 ) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
     if !app.operator_link.redeem(&asked.token) {
@@ -224,11 +208,7 @@ async fn welcome(
 
 pub(super) async fn sign_out(
     headers: HeaderMap,
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<SignOutRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<SignOutRequest>,
 ) -> Result<SignedInResponse, Error> {
     match (&caller.session, &caller.person) {
         (_, Some(person)) if asked.all_sessions => {
@@ -246,11 +226,7 @@ pub(super) async fn sign_out(
 }
 
 pub(super) async fn set_password(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<SetPasswordRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<SetPasswordRequest>,
 ) -> JsonResult<SessionResponse> {
     let no = caller.require_person()?.id;
     let known = app.store.person_by_id(no).await?;
@@ -283,7 +259,7 @@ pub(super) async fn set_password(
 }
 
 pub(super) async fn list_people(
-    ApiRequest { app, .. }: ApiRequest<ListPeopleRequest>,
+    ApiRequest(app, _, _): ApiRequest<ListPeopleRequest>,
 ) -> JsonResult<PeopleAndInvitationsResponse> {
     Ok(Json(
         app.store
@@ -293,11 +269,7 @@ pub(super) async fn list_people(
 }
 
 pub(super) async fn create_invitation(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<CreateInvitationRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<CreateInvitationRequest>,
 ) -> JsonResult<CreateInvitationResponse> {
     let role = match asked.person {
         Some(no) => app.store.person_by_id(no).await?.role,
@@ -317,11 +289,7 @@ pub(super) async fn create_invitation(
 }
 
 pub(super) async fn revoke(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<RevokePersonOrInvitationRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<RevokePersonOrInvitationRequest>,
 ) -> JsonResult<PeopleAndInvitationsResponse> {
     match asked {
         RevokePersonOrInvitationRequest::Person { id: no } => {

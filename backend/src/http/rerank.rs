@@ -23,49 +23,37 @@ use crate::models::{
 
 /// Handles `/rerank`: ranks a list of texts (text-embeddings-inference) or documents (Cohere).
 pub(super) async fn rerank(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<RerankRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<RerankRequest>,
 ) -> JsonResult<RerankResponse> {
     let cut = TruncationPolicy::of(asked.truncate, asked.truncation_direction);
-    // The two formats have different names for this option.
-    let back = asked.return_text.or(asked.return_documents);
-    let ranking = match (asked.texts, asked.documents) {
+    let (texts, documents) = (asked.texts, asked.documents);
+    let mut asked = CohereRerankRequest {
+        query: asked.query,
+        documents: Vec::new(),
+        model: asked.model,
+        top_n: asked.top_n,
+        // The two formats have different names for this option.
+        return_documents: asked.return_text.or(asked.return_documents),
+        raw_scores: asked.raw_scores,
+        use_activation: asked.use_activation,
+        max_tokens_per_doc: asked.max_tokens_per_doc,
+        max_chunks_per_doc: asked.max_chunks_per_doc,
+        rank_fields: asked.rank_fields,
+    };
+    let ranking = match (texts, documents) {
         (Some(texts), None) => {
             if asked.rank_fields.is_some() {
                 let reason = "goes with `documents`; `texts` have no fields";
                 return Err(InputError::conflicting_value("rank_fields", reason).into());
             }
-            let wanted = RerankOptions {
-                model: asked.model,
-                numbers: ScoreKind::of(asked.raw_scores, asked.use_activation),
-                cut,
-                max_text_tokens: at_least_one("max_tokens_per_doc", asked.max_tokens_per_doc)?,
-                max_passages: at_least_one("max_chunks_per_doc", asked.max_chunks_per_doc)?,
-            };
+            let wanted = RerankOptions::of(&asked, cut)?;
+            let back = ReturnTexts::of(asked.return_documents);
             let ranked = rank(&app, &caller, wanted, asked.query, texts).await?;
-            RerankResponse::Texts(ranked.texts(most(asked.top_n), ReturnTexts::of(back)))
+            RerankResponse::Texts(ranked.texts(most(asked.top_n), back))
         }
         (None, Some(documents)) => {
-            let asked = CohereRerankRequest {
-                query: asked.query,
-                documents,
-                model: asked.model,
-                top_n: asked.top_n,
-                return_documents: back,
-                raw_scores: asked.raw_scores,
-                use_activation: asked.use_activation,
-                max_tokens_per_doc: asked.max_tokens_per_doc,
-                max_chunks_per_doc: asked.max_chunks_per_doc,
-                rank_fields: asked.rank_fields,
-            };
-            let call = ApiRequest {
-                app,
-                caller,
-                request: asked,
-            };
+            asked.documents = documents;
+            let call = ApiRequest(app, caller, asked);
             RerankResponse::Documents(rank_documents(call, RerankApiVersion::First, cut).await?)
         }
         (Some(_), Some(_)) | (None, None) => {
@@ -106,21 +94,11 @@ enum RerankApiVersion {
 }
 
 async fn rank_documents(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<CohereRerankRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<CohereRerankRequest>,
     version: RerankApiVersion,
     cut: TruncationPolicy,
 ) -> Result<CohereRerankResponse, Error> {
-    let wanted = RerankOptions {
-        model: asked.model,
-        numbers: ScoreKind::of(asked.raw_scores, asked.use_activation),
-        cut,
-        max_text_tokens: at_least_one("max_tokens_per_doc", asked.max_tokens_per_doc)?,
-        max_passages: at_least_one("max_chunks_per_doc", asked.max_chunks_per_doc)?,
-    };
+    let wanted = RerankOptions::of(&asked, cut)?;
     let fields = asked.rank_fields.unwrap_or_default();
     let texts = asked.documents.into_iter().enumerate();
     let texts = texts.map(|(place, it)| it.into_text(place, &fields));
@@ -146,6 +124,18 @@ struct RerankOptions {
     cut: TruncationPolicy,
     max_text_tokens: Option<usize>,
     max_passages: Option<usize>,
+}
+
+impl RerankOptions {
+    fn of(asked: &CohereRerankRequest, cut: TruncationPolicy) -> Result<RerankOptions, Error> {
+        Ok(RerankOptions {
+            model: asked.model.clone(),
+            numbers: ScoreKind::of(asked.raw_scores, asked.use_activation),
+            cut,
+            max_text_tokens: at_least_one("max_tokens_per_doc", asked.max_tokens_per_doc)?,
+            max_passages: at_least_one("max_chunks_per_doc", asked.max_chunks_per_doc)?,
+        })
+    }
 }
 
 /// Parses a limit on what is read of a document; an error if it is 0, as in Cohere's API.

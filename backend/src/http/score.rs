@@ -94,11 +94,7 @@ impl ScoringLimits {
 }
 
 pub(super) async fn score(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<ScoreDocumentsRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<ScoreDocumentsRequest>,
 ) -> JsonResult<ScoreDocumentsResponse> {
     let bounds = ScoringLimits::for_caller(&caller);
     bounds.check(&asked.query, &asked.documents)?;
@@ -127,11 +123,7 @@ pub(super) async fn score(
 
 /// Returns the attention of a model on one pair, which always fits into one batch.
 pub(super) async fn attention(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<GetAttentionRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<GetAttentionRequest>,
 ) -> JsonResult<AttentionResponse> {
     ScoringLimits::for_caller(&caller)
         .check(&asked.query, std::slice::from_ref(&asked.document))?;

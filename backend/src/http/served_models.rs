@@ -18,7 +18,7 @@ const LABEL: &str = "LABEL_0";
 
 /// Loads the default model if necessary and describes it.
 pub(super) async fn get_model_info(
-    ApiRequest { app, caller, .. }: ApiRequest<GetModelInfoRequest>,
+    ApiRequest(app, caller, _): ApiRequest<GetModelInfoRequest>,
 ) -> JsonResult<ModelInfoResponse> {
     let name = app.models.default_model_name()?;
     let models = app.models.clone();
@@ -63,7 +63,7 @@ fn describe(model: LoadedModelInfo, max_texts: u64) -> ModelInfoResponse {
 
 /// Lists every use of every model, without those that could not be loaded.
 pub(super) async fn list_served_models(
-    ApiRequest { app, .. }: ApiRequest<ListServedModelsRequest>,
+    ApiRequest(app, _, _): ApiRequest<ListServedModelsRequest>,
 ) -> JsonResult<ServedModelList> {
     let models = app.models.clone();
     let data = run_blocking("listing models", move || {

@@ -11,7 +11,7 @@ use crate::http::score;
 /// Returns the version and the available rankers. Models that cannot be loaded are left out;
 /// `/health` reports their errors.
 pub(super) async fn get_server_info(
-    ApiRequest { app, caller, .. }: ApiRequest<GetServerInfoRequest>,
+    ApiRequest(app, caller, _): ApiRequest<GetServerInfoRequest>,
 ) -> JsonResult<ServerInfoResponse> {
     let models = app.models.clone();
     let models = run_blocking("loading models", move || {

@@ -40,7 +40,7 @@ pub(super) use cache::StudyCache;
 const CHUNK: usize = 1 << 16;
 
 pub(super) async fn list(
-    ApiRequest { app, caller, .. }: ApiRequest<ListStudiesRequest>,
+    ApiRequest(app, caller, _): ApiRequest<ListStudiesRequest>,
 ) -> JsonResult<Vec<StudySummary>> {
     let mut summaries = Vec::new();
     for listed in app.store.list_studies().await? {
@@ -58,11 +58,7 @@ pub(super) async fn list(
 
 /// Returns the overview of a study for a state of its controls. Overviews are cached.
 pub(super) async fn get_study(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<GetStudyRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<GetStudyRequest>,
 ) -> JsonResult<StudyOverview> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
@@ -71,11 +67,7 @@ pub(super) async fn get_study(
 
 /// Handles any request whose reply is computed from one study.
 pub(super) async fn answer_study_request<R: StudyRequest>(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<R>,
+    ApiRequest(app, caller, asked): ApiRequest<R>,
 ) -> JsonResult<R::Reply> {
     let listed = find_study(&app, &caller, asked.study()).await?;
     let _place = app.limits.acquire_computation_slot().await;
@@ -87,11 +79,7 @@ pub(super) async fn answer_study_request<R: StudyRequest>(
 
 /// Lists the late-interaction analyses of a study, which are stored next to it.
 pub(super) async fn list_late_interaction_analyses(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<ListLateInteractionAnalysesRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<ListLateInteractionAnalysesRequest>,
 ) -> JsonResult<Vec<LateInteractionAnalysisWithRankerSlug>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
@@ -101,11 +89,7 @@ pub(super) async fn list_late_interaction_analyses(
 
 /// Returns the top documents of a query under a ranker that was analyzed.
 pub(super) async fn get_top_documents(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<GetLateInteractionTopDocumentsRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<GetLateInteractionTopDocumentsRequest>,
 ) -> JsonResult<TopDocuments> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
@@ -121,11 +105,7 @@ pub(super) async fn get_top_documents(
 
 /// Returns a page of instances of a study. It is computed on all cores.
 pub(super) async fn list_instances(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<ListInstancesRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<ListInstancesRequest>,
 ) -> JsonResult<InstancePage> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
@@ -142,11 +122,7 @@ pub(super) async fn list_instances(
 /// Returns a whole study as JSON. It is serialized from memory and compressed once for all clients.
 pub(super) async fn export_study(
     headers: HeaderMap,
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<ExportStudyRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<ExportStudyRequest>,
 ) -> Result<Response, Error> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let place = app.limits.download(caller.ip)?;

@@ -20,7 +20,9 @@ use axum::http::{HeaderMap, Request, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Value, json};
 use shared::api::address::{RequestAddress, path_parameter};
-use shared::api::people::{AccessRole, CSRF_HEADER, Person};
+use shared::api::people::{
+    AccessRole, CSRF_HEADER, GetSessionRequest, Person, SessionResponse, SignOutRequest,
+};
 use shared::api::{
     Endpoint, ErrorResponse, ExportStudyRequest, GetAttentionRequest, GetJobScoresRequest,
     GetScoringJobRequest, GetServerInfoRequest, GetStudyRequest, JobScoresResponse, JobState,
@@ -285,6 +287,21 @@ impl Site {
         headers.insert(header::COOKIE, cookie.parse().unwrap());
         headers.insert(CSRF_HEADER, session.csrf_token().parse().unwrap());
         request
+    }
+
+    /// Starts another session of a person.
+    async fn begin_session(&self, person: &Person) -> SecretToken {
+        let begun = self.app.store.begin_session(person.id, unix_time_ms());
+        begun.await.unwrap()
+    }
+
+    async fn get_session(&self, session: &SecretToken) -> SessionResponse {
+        self.ask_by(&GetSessionRequest {}, session).await.json()
+    }
+
+    async fn sign_out(&self, session: &SecretToken) -> Answer {
+        let all_sessions = false;
+        self.ask_by(&SignOutRequest { all_sessions }, session).await
     }
 
     async fn ask_by<E: Endpoint>(&self, asked: &E, session: &SecretToken) -> Answer {

@@ -102,7 +102,7 @@ impl Database {
                 let (item, named) = (json(&row.item), json(&row.ids));
                 insert = insert.bind(no).bind(*number).bind(item).bind(named);
             }
-            insert.execute(&mut *transaction).await.map_err(failed)?;
+            self.execute_in(&mut transaction, insert).await?;
         }
         transaction.commit().await.map_err(failed)?;
         Ok(TaskId(no as u32))
@@ -178,17 +178,14 @@ impl Database {
         &self,
         changed: &AnnotationTaskRow,
     ) -> Result<(), Error> {
-        let found = sqlx::query(
+        let statement = sqlx::query(
             "UPDATE review_task SET state = $1, results_public = $2, task = $3 WHERE no = $4",
         )
         .bind(name_of(changed.state))
         .bind(i64::from(changed.results_public))
         .bind(json(&changed.task))
-        .bind(i64::from(changed.no.0))
-        .execute(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
-        match found.rows_affected() {
+        .bind(i64::from(changed.no.0));
+        match self.execute(statement).await? {
             0 => Err(task_not_found_error(changed.no)),
             _ => Ok(()),
         }

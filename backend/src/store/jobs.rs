@@ -97,23 +97,20 @@ impl Database {
         let texts = "INSERT INTO job_texts (job, place, text) VALUES ($1, $2, $3)";
         for (insert, rows) in [(queries, &job.queries), (texts, &job.texts)] {
             for (place, row) in rows.iter().enumerate() {
-                sqlx::query(insert)
+                let statement = sqlx::query(insert)
                     .bind(number)
                     .bind(place as i64)
-                    .bind(row)
-                    .execute(&mut *transaction)
-                    .await
-                    .map_err(failed)?;
+                    .bind(row);
+                self.execute_in(&mut transaction, statement).await?;
             }
         }
         for (batch, texts) in job.batches.iter().enumerate() {
-            sqlx::query("INSERT INTO job_batches (job, batch, texts) VALUES ($1, $2, $3)")
-                .bind(number)
-                .bind(batch as i64)
-                .bind(to_bytes(texts.iter().copied()))
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
+            let statement =
+                sqlx::query("INSERT INTO job_batches (job, batch, texts) VALUES ($1, $2, $3)")
+                    .bind(number)
+                    .bind(batch as i64)
+                    .bind(to_bytes(texts.iter().copied()));
+            self.execute_in(&mut transaction, statement).await?;
         }
         transaction.commit().await.map_err(failed)
     }
@@ -203,10 +200,7 @@ impl Database {
         for &value in values {
             query = query.bind(value.to_owned());
         }
-        query
-            .execute(&self.pool)
-            .await
-            .map_err(|it| self.failed(it))?;
+        self.execute(query).await?;
         Ok(())
     }
 
@@ -296,17 +290,15 @@ impl Database {
             .fetch_one(&mut *transaction)
             .await
             .map_err(failed)?;
-        let marked = sqlx::query(
+        let statement = sqlx::query(
             "UPDATE job_batches SET done_at = $1
              WHERE job = $2 AND batch = $3 AND done_at IS NULL",
         )
         .bind(now(Fraction::Milliseconds))
         .bind(number)
-        .bind(batch)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
-        if marked.rows_affected() != 1 {
+        .bind(batch);
+        let n_marked = self.execute_in(&mut transaction, statement).await?;
+        if n_marked != 1 {
             return Ok(BatchCommitOutcome::AlreadyCommitted);
         }
         for rows in scores.chunks(ROWS) {
@@ -323,14 +315,12 @@ impl Database {
                     .bind(it.score + 0.0)
                     .bind(i64::from(it.truncated));
             }
-            insert.execute(&mut *transaction).await.map_err(failed)?;
+            self.execute_in(&mut transaction, insert).await?;
         }
-        sqlx::query("UPDATE jobs SET n_done = n_done + $1 WHERE number = $2")
+        let statement = sqlx::query("UPDATE jobs SET n_done = n_done + $1 WHERE number = $2")
             .bind(scores.len() as i64)
-            .bind(number)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
+            .bind(number);
+        self.execute_in(&mut transaction, statement).await?;
         transaction.commit().await.map_err(failed)?;
         Ok(BatchCommitOutcome::Committed)
     }
@@ -437,35 +427,28 @@ impl Database {
         let json = certificate.map(serde_json::to_string).transpose();
         let json = json.map_err(|it| damaged(id, "certificate", &it.to_string()))?;
         let mut transaction = self.begin().await?;
-        let ended = sqlx::query(
+        let statement = sqlx::query(
             "UPDATE jobs SET state = 'done', certificate = $1 WHERE id = $2 AND state = 'running'",
         )
         .bind(json)
-        .bind(id)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
-        if ended.rows_affected() == 0 {
+        .bind(id);
+        let n_ended = self.execute_in(&mut transaction, statement).await?;
+        if n_ended == 0 {
             return Ok(());
         }
-        sqlx::query(
+        let statement = sqlx::query(
             "INSERT INTO score_files (ranker, name, n_pairs, made)
              SELECT ranker, id, n_done, $1 FROM jobs WHERE id = $2 ON CONFLICT DO NOTHING",
         )
         .bind(now(Fraction::None))
-        .bind(id)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
+        .bind(id);
+        self.execute_in(&mut transaction, statement).await?;
         for sql in [
             "DELETE FROM job_queries WHERE job = (SELECT number FROM jobs WHERE id = $1)",
             "DELETE FROM job_texts WHERE job = (SELECT number FROM jobs WHERE id = $1)",
         ] {
-            sqlx::query(sql)
-                .bind(id)
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
+            let statement = sqlx::query(sql).bind(id);
+            self.execute_in(&mut transaction, statement).await?;
         }
         transaction.commit().await.map_err(failed)
     }

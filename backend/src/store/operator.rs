@@ -33,14 +33,12 @@ impl Database {
     /// Creates a new token and returns it. The previous one becomes invalid.
     pub(crate) async fn replace_operator_token(&self) -> Result<String, Error> {
         let token = SecretToken::generate();
-        sqlx::query(
+        let statement = sqlx::query(
             "INSERT INTO operator (one, token_sha256) VALUES (1, $1)
              ON CONFLICT (one) DO UPDATE SET token_sha256 = excluded.token_sha256",
         )
-        .bind(token.sha256())
-        .execute(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(token.sha256());
+        self.execute(statement).await?;
         Ok(token.reveal().to_owned())
     }
 }

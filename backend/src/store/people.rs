@@ -139,12 +139,10 @@ impl Database {
         no: PersonId,
         password_hash: Option<&str>,
     ) -> Result<(), Error> {
-        sqlx::query("UPDATE person SET password_hash = $1 WHERE no = $2")
+        let statement = sqlx::query("UPDATE person SET password_hash = $1 WHERE no = $2")
             .bind(password_hash)
-            .bind(i64::from(no.0))
-            .execute(&self.pool)
-            .await
-            .map_err(|it| self.failed(it))?;
+            .bind(i64::from(no.0));
+        self.execute(statement).await?;
         Ok(())
     }
 
@@ -158,26 +156,20 @@ impl Database {
         let failed = |it| self.failed(it);
         let mut transaction = self.begin().await?;
         let no = i64::from(no.0);
-        sqlx::query("UPDATE person SET revoked_ms = $1 WHERE no = $2 AND revoked_ms IS NULL")
-            .bind(now_ms)
-            .bind(no)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        sqlx::query("DELETE FROM session WHERE person = $1")
-            .bind(no)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        sqlx::query(
+        let statement =
+            sqlx::query("UPDATE person SET revoked_ms = $1 WHERE no = $2 AND revoked_ms IS NULL")
+                .bind(now_ms)
+                .bind(no);
+        self.execute_in(&mut transaction, statement).await?;
+        let statement = sqlx::query("DELETE FROM session WHERE person = $1").bind(no);
+        self.execute_in(&mut transaction, statement).await?;
+        let statement = sqlx::query(
             "UPDATE invitation SET revoked_ms = $1
              WHERE (person = $2 OR made_by = $2) AND used_ms IS NULL AND revoked_ms IS NULL",
         )
         .bind(now_ms)
-        .bind(no)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
+        .bind(no);
+        self.execute_in(&mut transaction, statement).await?;
         transaction.commit().await.map_err(failed)
     }
 

@@ -190,7 +190,7 @@ fn read_columns(file: fs::File) -> Result<StudyScoreColumns, ParquetError> {
 impl Database {
     /// Stores a ranker under its fingerprint, unless it is stored already.
     pub(crate) async fn insert_ranker_if_absent(&self, ranker: &RankerInfo) -> Result<(), Error> {
-        sqlx::query(
+        let statement = sqlx::query(
             "INSERT INTO rankers (fingerprint, spec, label, detail, kind, note)
              VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
         )
@@ -204,10 +204,8 @@ impl Database {
             // Only models score in jobs, and the column has no fourth kind.
             RankerKind::Remote | RankerKind::ScoreFile => "file",
         })
-        .bind(&ranker.note)
-        .execute(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(&ranker.note);
+        self.execute(statement).await?;
         Ok(())
     }
 }

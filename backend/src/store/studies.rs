@@ -126,7 +126,7 @@ impl Database {
     /// and keeps its visibility.
     pub(crate) async fn upsert_study_entry(&self, study: &Study) -> Result<(), Error> {
         let n_instances: usize = study.instances.iter().map(|it| it.len()).sum();
-        sqlx::query(
+        let statement = sqlx::query(
             "INSERT INTO studies
                  (name, title, made, instances_hash, collection_hash, n_instances)
              VALUES ($1, $2, $3, $4, $5, $6)
@@ -141,10 +141,8 @@ impl Database {
         .bind(&study.created)
         .bind(&study.instances_hash)
         .bind(&study.collection_hash)
-        .bind(n_instances as i64)
-        .execute(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(n_instances as i64);
+        self.execute(statement).await?;
         Ok(())
     }
 
@@ -158,13 +156,10 @@ impl Database {
             StudyVisibility::Published => 1_i64,
             StudyVisibility::Withdrawn => 0,
         };
-        let changed = sqlx::query("UPDATE studies SET published = $1 WHERE name = $2")
+        let statement = sqlx::query("UPDATE studies SET published = $1 WHERE name = $2")
             .bind(published)
-            .bind(name)
-            .execute(&self.pool)
-            .await
-            .map_err(|it| self.failed(it))?;
-        if changed.rows_affected() == 0 {
+            .bind(name);
+        if self.execute(statement).await? == 0 {
             return Err(shared::error::Error::name_not_found("study", name).into());
         }
         Ok(())

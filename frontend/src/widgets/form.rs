@@ -70,6 +70,33 @@ impl<V: Send + Sync, F: FormFieldId> FormValuesAndErrors<V, F> {
         self.values.update_untracked(|it| place(it).clone())
     }
 
+    /// Renders a field for a number, which is stored as text so that an invalid one can be kept.
+    pub(crate) fn number_field(
+        self,
+        field: F,
+        label: &'static str,
+        text: fn(&mut V) -> &mut String,
+    ) -> impl IntoView {
+        view! { <FormTextField form=self field label inputmode="decimal" text/> }
+    }
+
+    /// Renders a drop-down list whose option values are stored as text. Each option has its value
+    /// and display name.
+    pub(crate) fn string_select(
+        self,
+        label: &'static str,
+        options: Vec<(&'static str, &'static str)>,
+        text: fn(&mut V) -> &mut String,
+    ) -> impl IntoView {
+        let options = options.into_iter().map(|(word, name)| {
+            let selected = move || self.get(text) == word;
+            view! { <option value=word prop:selected=selected>{name}</option> }
+        });
+        let options = options.collect_view();
+        let choose = move |word: String| self.values.update(|it| *text(it) = word);
+        view! { <SelectField label choose>{options}</SelectField> }
+    }
+
     fn input_error(self, field: F) -> ReactiveFieldError {
         ReactiveFieldError {
             id: field.id(),
@@ -227,21 +254,6 @@ pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FormFieldId>(
     view! { <TextField label text inputmode mistake=form.input_error(field)/> }
 }
 
-/// Renders a field for a number, which is stored as text so that an invalid one can be kept.
-#[component]
-pub(crate) fn FormNumberField<V: Send + Sync + 'static, F: FormFieldId>(
-    /// The form that holds the value and its errors.
-    form: FormValuesAndErrors<V, F>,
-    /// The field of the form.
-    field: F,
-    /// The label above the field.
-    label: &'static str,
-    /// Returns the text of the field among the values.
-    text: fn(&mut V) -> &mut String,
-) -> impl IntoView {
-    view! { <FormTextField form field label inputmode="decimal" text/> }
-}
-
 /// Renders a drop-down list of fixed values.
 #[component]
 pub(crate) fn FormSelect<V, F, T>(
@@ -300,31 +312,6 @@ where
     });
     let options = options.collect_view();
     let choose = move |word| form.values.update(|it| set(it, word));
-    view! { <SelectField label choose>{options}</SelectField> }
-}
-
-/// Renders a drop-down list whose option values are stored as text.
-#[component]
-pub(crate) fn FormStringSelect<V, F>(
-    /// The form that holds the value and its errors.
-    form: FormValuesAndErrors<V, F>,
-    /// The label above the list.
-    label: &'static str,
-    /// The options, each with its value and display name.
-    options: Vec<(&'static str, &'static str)>,
-    /// Returns the text among the values.
-    text: fn(&mut V) -> &mut String,
-) -> impl IntoView
-where
-    V: Send + Sync + 'static,
-    F: FormFieldId,
-{
-    let options = options.into_iter().map(|(word, name)| {
-        let selected = move || form.get(text) == word;
-        view! { <option value=word prop:selected=selected>{name}</option> }
-    });
-    let options = options.collect_view();
-    let choose = move |word: String| form.values.update(|it| *text(it) = word);
     view! { <SelectField label choose>{options}</SelectField> }
 }
 

@@ -216,7 +216,7 @@ impl Votes {
 mod tests {
     use super::super::event::{AnnotationEventAction, AnnotatorExclusionChange};
     use super::super::fixture::{
-        log_entries_of_answers, log_entry_at_second, tfc1_annotation_item,
+        log_entries_of_answers, log_entry_at_second, sampled_annotation_items, tfc1_annotation_item,
     };
     use super::super::{AnnotatorAnswer, log::AnnotationEventValidity};
     use super::*;
@@ -225,16 +225,7 @@ mod tests {
     use AnnotatorAnswer::{CannotSay, Equal, First, Second};
 
     fn items() -> Vec<AnnotationItem> {
-        let drawn = |number: u64| {
-            tfc1_annotation_item(
-                number,
-                number as u32,
-                AnnotationItemRole::Sampled {
-                    inclusion_probability: 0.5,
-                },
-            )
-        };
-        let mut items: Vec<AnnotationItem> = (0..6).map(drawn).collect();
+        let mut items = sampled_annotation_items(6);
         items.push(tfc1_annotation_item(
             6,
             6,

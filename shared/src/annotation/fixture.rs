@@ -94,6 +94,16 @@ pub(crate) fn tfc1_annotation_item(
     }
 }
 
+/// Items of TFC1, each of its own query, that were drawn with a probability of one half.
+pub(crate) fn sampled_annotation_items(n: u32) -> Vec<AnnotationItem> {
+    let role = AnnotationItemRole::Sampled {
+        inclusion_probability: 0.5,
+    };
+    (0..n)
+        .map(|it| tfc1_annotation_item(u64::from(it), it, role.clone()))
+        .collect()
+}
+
 /// A task on TFC1 with ten items, two annotators per item and one gold item in five.
 pub(crate) fn tfc1_annotation_task() -> AnnotationTaskDefinition {
     AnnotationTaskDefinition {

@@ -66,11 +66,11 @@ pub fn axiom_and_ranker_agreement_tables(
 /// Returns each row of estimates with the name of its probe, all items first.
 pub fn estimate_rows_with_probe_names(
     found: &AgreementEstimates,
-) -> Vec<(String, &AxiomAndRankerAgreementEstimates)> {
+) -> impl Iterator<Item = (String, &AxiomAndRankerAgreementEstimates)> {
     let all = (ALL_PROBES.to_owned(), &found.overall);
     let probes = found.by_probe.iter();
     let probes = probes.map(|it| (it.probe.name().into_owned(), &it.estimate));
-    std::iter::once(all).chain(probes).collect()
+    std::iter::once(all).chain(probes)
 }
 
 /// Returns the compared sides of a row with their names, in the order of the page.
@@ -300,10 +300,7 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
         cells
     };
     ReportTable {
-        rows: estimate_rows_with_probe_names(found)
-            .into_iter()
-            .map(row)
-            .collect(),
+        rows: estimate_rows_with_probe_names(found).map(row).collect(),
         notes: vec![
             "Hájek’s estimate over all instances that could be drawn: each item has weight 1/π. \
              The consensus on an item is its adjudication, or the preference with the most \
@@ -336,10 +333,7 @@ fn judgments(found: &AgreementEstimates) -> ReportTable {
         .add_number_columns("items | prefer one | equal | split | cannot say | open")
         .add_estimate_columns("reason matters");
     ReportTable {
-        rows: estimate_rows_with_probe_names(found)
-            .into_iter()
-            .map(row)
-            .collect(),
+        rows: estimate_rows_with_probe_names(found).map(row).collect(),
         notes: vec![
             "Counts are numbers of items; the share for “reason matters” is weighted by 1/π."
                 .to_owned(),
@@ -349,20 +343,18 @@ fn judgments(found: &AgreementEstimates) -> ReportTable {
 }
 
 fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
-    let rows = estimate_rows_with_probe_names(found)
-        .into_iter()
-        .flat_map(|(name, line)| {
-            let each = labeled_agreement_shares(line, rankers).into_iter();
-            each.flat_map(move |(pair, it)| {
-                let ways = [
-                    ("all", it.agreement),
-                    ("without “equal”", it.without_ties),
-                    ("by vote", it.by_vote),
-                ];
-                let (name, pair) = (name.clone(), pair.clone());
-                ways.map(move |(way, it)| detail([&name, &pair, way], it))
-            })
-        });
+    let rows = estimate_rows_with_probe_names(found).flat_map(|(name, line)| {
+        let each = labeled_agreement_shares(line, rankers).into_iter();
+        each.flat_map(move |(pair, it)| {
+            let ways = [
+                ("all", it.agreement),
+                ("without “equal”", it.without_ties),
+                ("by vote", it.by_vote),
+            ];
+            let (name, pair) = (name.clone(), pair.clone());
+            ways.map(move |(way, it)| detail([&name, &pair, way], it))
+        })
+    });
     let table = ReportTable::new("details", "All estimates")
         .add_text_columns("probe | compared | unit")
         .add_estimate_columns("agreement")

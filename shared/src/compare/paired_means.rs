@@ -84,6 +84,20 @@ pub struct ReciprocalRankDifferenceSummary {
     pub differences: Vec<f64>,
 }
 
+impl ReciprocalRankDifferenceSummary {
+    /// Returns the number of queries of each kind of change, in the order of
+    /// [`super::query_list::ReciprocalRankChangeKind::ALL`].
+    pub(crate) fn counts_by_kind(&self) -> [u64; 5] {
+        [
+            self.n_zero_to_one,
+            self.n_better,
+            self.n_equal,
+            self.n_worse,
+            self.n_one_to_zero,
+        ]
+    }
+}
+
 /// Computes the changes over the queries with a relevant document.
 pub(super) fn summarize_reciprocal_rank_changes(
     rows: &[PairedQueryMetrics],

@@ -208,22 +208,26 @@ fn hypotheses_follow_the_side_of_their_interval() {
         let mut found = found.iter();
         found.find(|it| it.hypothesis == wanted).unwrap().outcome
     };
-    assert_eq!(
-        standing(PadigelaHypothesis::QueryTermBias),
-        HypothesisOutcome::Supported
-    );
-    assert_eq!(
-        standing(PadigelaHypothesis::QueryTermBiasHurts),
-        HypothesisOutcome::Supported
-    );
-    assert_eq!(
-        standing(PadigelaHypothesis::MoreNovelTerms),
-        HypothesisOutcome::Supported
-    );
-    assert_eq!(
-        standing(PadigelaHypothesis::LongerQueries),
-        HypothesisOutcome::NotSupported
-    );
+    for (hypothesis, outcome) in [
+        (
+            PadigelaHypothesis::QueryTermBias,
+            HypothesisOutcome::Supported,
+        ),
+        (
+            PadigelaHypothesis::QueryTermBiasHurts,
+            HypothesisOutcome::Supported,
+        ),
+        (
+            PadigelaHypothesis::MoreNovelTerms,
+            HypothesisOutcome::Supported,
+        ),
+        (
+            PadigelaHypothesis::LongerQueries,
+            HypothesisOutcome::NotSupported,
+        ),
+    ] {
+        assert_eq!(standing(hypothesis), outcome, "{hypothesis:?}");
+    }
 }
 
 #[test]

@@ -61,20 +61,18 @@ pub fn draw_agreement_with_annotators(
     found: &AgreementEstimates,
     rankers: &[String],
 ) -> PlotFigure {
-    let groups = tables::estimate_rows_with_probe_names(found)
-        .into_iter()
-        .map(|(name, of)| Group {
-            name,
-            dots: tables::labeled_agreement_shares(of, rankers)
-                .into_iter()
-                .map(|(name, it)| Dot {
-                    name,
-                    estimate: it.agreement.map(|it| it.estimate),
-                    wider: it.agreement.and_then(|it| it.interval_over_annotators),
-                    n_items: it.agreement.map_or(0, |it| it.n_items),
-                })
-                .collect(),
-        });
+    let groups = tables::estimate_rows_with_probe_names(found).map(|(name, of)| Group {
+        name,
+        dots: tables::labeled_agreement_shares(of, rankers)
+            .into_iter()
+            .map(|(name, it)| Dot {
+                name,
+                estimate: it.agreement.map(|it| it.estimate),
+                wider: it.agreement.and_then(|it| it.interval_over_annotators),
+                n_items: it.agreement.map_or(0, |it| it.n_items),
+            })
+            .collect(),
+    });
     let groups: Vec<Group> = groups.collect();
     let detail = "Thick lines: 95 % intervals that resample queries. Thin lines: 95 % intervals \
          that resample queries and annotators. Numbers of items in parentheses.";

@@ -26,13 +26,7 @@ pub fn draw_rr_change_by_query(found: &RankerComparison) -> PlotFigure {
     let it = &found.rr_changes;
     let series = sampled(&it.differences);
     let step = (RIGHT - LEFT) / series.len().max(1) as f64;
-    let counts = [
-        it.n_zero_to_one,
-        it.n_better,
-        it.n_equal,
-        it.n_worse,
-        it.n_one_to_zero,
-    ];
+    let counts = it.counts_by_kind();
     let mut marks = Vec::new();
     for value in [-1.0, -0.5, 0.0, 0.5, 1.0] {
         let y = ZERO - (ZERO - HIGHEST) * value;

@@ -127,13 +127,7 @@ impl Study {
     pub fn list_instances(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
         let lister = self.instance_lister(listing)?;
         let counted = [lister.build_margin_histogram(0..self.queries.len())];
-        let plan = lister.plan_page_selection(&counted);
-        let picked = plan
-            .parts
-            .iter()
-            .map(|it| lister.select_page_instances(it))
-            .collect();
-        Ok(lister.merge_selections_into_page(&plan, picked))
+        Ok(lister.select_page(&counted))
     }
 
     /// Returns a lister that computes the same page in parts, which can run on several threads.
@@ -236,13 +230,7 @@ mod tests {
             .into_iter()
             .map(|it| lister.build_margin_histogram(it))
             .collect();
-        let plan = lister.plan_page_selection(&counted);
-        let picked = plan
-            .parts
-            .iter()
-            .map(|it| lister.select_page_instances(it))
-            .collect();
-        lister.merge_selections_into_page(&plan, picked)
+        lister.select_page(&counted)
     }
 
     #[test]

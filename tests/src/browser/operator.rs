@@ -139,8 +139,7 @@ fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
     }
     let home = TestHome::new();
     let server = home.serve_with_auth(home.program(), &[]);
-    let link = server.link.clone().expect("each start prints it");
-    let path = link.strip_prefix(&server.address).expect("it leads here");
+    let path = server.operator_path();
     with_tab(&server.address, |tab| {
         tab.open("/operator");
         tab.wait_for_text("open the link that the server printed when it started");

@@ -22,8 +22,7 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
     }
     let home = TestHome::new();
     let server = home.serve_with_auth(home.program(), &[]);
-    let link = server.link.clone().expect("each start prints it");
-    let path = link.strip_prefix(&server.address).expect("it leads here");
+    let path = server.operator_path();
     let rebound = server.address.replace("127.0.0.1", "rebound.example");
     let (_, port) = server.address.rsplit_once(':').unwrap();
     with_tab(&server.address, |tab| {

@@ -33,11 +33,7 @@ use crate::store::annotation_tasks::{AnnotationItemWithExternalIds, NewAnnotatio
 use crate::store::studies::study_instances_and_collection_hash;
 
 pub(in crate::http) async fn preview_task(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<PreviewTaskRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<PreviewTaskRequest>,
 ) -> JsonResult<TaskComposition> {
     let new = drawn(&app, &caller, asked.task).await?;
     let items: Vec<AnnotationItem> = new.items.into_iter().map(|it| it.item).collect();
@@ -45,11 +41,7 @@ pub(in crate::http) async fn preview_task(
 }
 
 pub(in crate::http) async fn create_task(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<CreateTaskRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<CreateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let new = drawn(&app, &caller, asked.task).await?;
     let desk = app.annotation.create_draft_task(&new).await?;
@@ -57,33 +49,21 @@ pub(in crate::http) async fn create_task(
 }
 
 pub(in crate::http) async fn get_task_definition(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<GetTaskDefinitionRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<GetTaskDefinitionRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
 pub(in crate::http) async fn update_task(
-    ApiRequest {
-        app,
-        caller,
-        request: asked,
-    }: ApiRequest<UpdateTaskRequest>,
+    ApiRequest(app, caller, asked): ApiRequest<UpdateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let desk = app.annotation.update_task(asked).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
 pub(in crate::http) async fn get_task_progress(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<GetTaskProgressRequest>,
+    ApiRequest(app, _, asked): ApiRequest<GetTaskProgressRequest>,
 ) -> JsonResult<TaskProgressResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
     let _place = app.limits.acquire_computation_slot().await;
@@ -94,11 +74,7 @@ pub(in crate::http) async fn get_task_progress(
 }
 
 pub(in crate::http) async fn get_agreement(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<GetAgreementRequest>,
+    ApiRequest(app, _, asked): ApiRequest<GetAgreementRequest>,
 ) -> JsonResult<AgreementResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
     let _place = app.limits.acquire_computation_slot().await;
@@ -110,11 +86,7 @@ pub(in crate::http) async fn get_agreement(
 }
 
 pub(in crate::http) async fn list_disputes(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<ListDisputesRequest>,
+    ApiRequest(app, _, asked): ApiRequest<ListDisputesRequest>,
 ) -> JsonResult<Vec<AdjudicationQueueItem>> {
     let desk = app.annotation.task_state(asked.task).await?;
     let _place = app.limits.acquire_computation_slot().await;
@@ -122,11 +94,7 @@ pub(in crate::http) async fn list_disputes(
 }
 
 pub(in crate::http) async fn get_item_history(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<GetItemHistoryRequest>,
+    ApiRequest(app, _, asked): ApiRequest<GetItemHistoryRequest>,
 ) -> JsonResult<ItemHistoryResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
     let row = desk.task_row();
@@ -168,11 +136,7 @@ pub(in crate::http) async fn get_item_history(
 }
 
 pub(in crate::http) async fn export_task(
-    ApiRequest {
-        app,
-        request: asked,
-        ..
-    }: ApiRequest<ExportTaskRequest>,
+    ApiRequest(app, _, asked): ApiRequest<ExportTaskRequest>,
 ) -> Result<impl IntoResponse + use<>, Error> {
     let desk = app.annotation.task_state(asked.task).await?;
     let rows = app.store.annotation_task_items(asked.task).await?;

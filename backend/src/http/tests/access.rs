@@ -179,12 +179,7 @@ async fn each_role_is_let_in_where_it_should_be() {
         }
         for (role, it) in &people {
             // One session for each request, since one of the routes ends it.
-            let session = site
-                .app
-                .store
-                .begin_session(it.person.id, unix_time_ms())
-                .await;
-            let session = session.unwrap();
+            let session = site.begin_session(&it.person).await;
             let answer = site.send(site.by(knock(method, path), &session)).await;
             match *role >= least {
                 true => assert!(!refused(&answer), "{role:?} {path} {}", answer.status),
@@ -194,12 +189,8 @@ async fn each_role_is_let_in_where_it_should_be() {
                 // A page of another site can make the browser send the cookie, but not the header.
                 let csrf = it.session.csrf_token();
                 for shown in [None, Some(csrf.as_str()), Some("")] {
-                    let session = site
-                        .app
-                        .store
-                        .begin_session(it.person.id, unix_time_ms())
-                        .await;
-                    let mut forged = site.by(knock(method, path), &session.unwrap());
+                    let session = site.begin_session(&it.person).await;
+                    let mut forged = site.by(knock(method, path), &session);
                     match shown {
                         Some(it) => forged
                             .headers_mut()
@@ -229,12 +220,8 @@ async fn each_role_is_let_in_where_it_should_be() {
     }
     for (role, it) in &people {
         // Setting a password has ended the earlier sessions.
-        let session = site
-            .app
-            .store
-            .begin_session(it.person.id, unix_time_ms())
-            .await;
-        let asked = site.by(request("GET", "/metrics", ""), &session.unwrap());
+        let session = site.begin_session(&it.person).await;
+        let asked = site.by(request("GET", "/metrics", ""), &session);
         let expected = match role {
             AccessRole::Operator => StatusCode::OK,
             AccessRole::Visitor | AccessRole::Annotator | AccessRole::Curator => {

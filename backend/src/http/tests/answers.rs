@@ -132,51 +132,20 @@ async fn bad_requests_are_the_callers_fault() {
     };
     let get = |path: &str| request("GET", path, "");
     let look = |study: &str, query: &str| get(&format!("/api/studies/{study}?{query}"));
-    check(look("open", "variant=%FF"), 422, "variant: unknown").await;
-    check(
-        look("open", "variant=loose"),
-        422,
-        "variant: unknown variant `loose`",
-    )
-    .await;
-    check(
-        look("open", "tie_threshold=much"),
-        422,
-        "`much` is not a number",
-    )
-    .await;
-    check(
-        look("open", "tie_threshold=inf"),
-        422,
-        "`inf` is not a number",
-    )
-    .await;
-    check(
-        look("open", "length_tolerance=-1"),
-        422,
-        "length_tolerance: invalid value",
-    )
-    .await;
-    check(
-        look("open", "tie_threshold=-1"),
-        422,
-        "tie_threshold: must be a number of at least 0",
-    )
-    .await;
-    check(
-        look("open", "length_tolerance=1e999"),
-        422,
-        "length_tolerance",
-    )
-    .await;
-    check(
-        look("open", "mode=code"),
-        422,
-        "mode: is not a parameter here",
-    )
-    .await;
-    let twice = "split=a&split=b";
-    check(look("open", twice), 422, "split: is given twice").await;
+    let negative = "tie_threshold: must be a number of at least 0";
+    for (query, says) in [
+        ("variant=%FF", "variant: unknown"),
+        ("variant=loose", "variant: unknown variant `loose`"),
+        ("tie_threshold=much", "`much` is not a number"),
+        ("tie_threshold=inf", "`inf` is not a number"),
+        ("length_tolerance=-1", "length_tolerance: invalid value"),
+        ("tie_threshold=-1", negative),
+        ("length_tolerance=1e999", "length_tolerance"),
+        ("mode=code", "mode: is not a parameter here"),
+        ("split=a&split=b", "split: is given twice"),
+    ] {
+        check(look("open", query), 422, says).await;
+    }
     check(look("%3Cscript%3E", ""), 404, "no study named `<script>`").await;
     check(get("/api/studies/%FF"), 400, "").await;
     let list = |limit: &str| {
@@ -186,14 +155,21 @@ async fn bad_requests_are_the_callers_fault() {
     check(list("-1"), 422, "limit: invalid value").await;
     check(list("many"), 422, "limit: `many` is not a number").await;
     check(list("10"), 404, "no ranker named `99`").await;
-    check(
-        request("POST", "/api/score", "{"),
-        400,
-        "the body is not JSON",
-    )
-    .await;
-    check(request("POST", "/api/score", "[]"), 422, "the body").await;
-    check(request("POST", "/api/score", ""), 400, "EOF").await;
+    let deep = format!(r#"{{"model":"tiny:bi","x":{}"#, "[".repeat(5_000));
+    let long = " ".repeat((16 << 20) + 1);
+    let unknown = "ranker: is not a field of this request; /api/docs lists its fields";
+    for (body, status, says) in [
+        ("{", 400, "the body is not JSON"),
+        ("[]", 422, "the body"),
+        ("", 400, "EOF"),
+        (r#"{"ranker": "tiny:bi"}"#, 422, unknown),
+        ("{}", 422, "missing field `model`"),
+        (r#"{"model": 7}"#, 422, "expected a string"),
+        (&deep, 400, "EOF"),
+        (&long, 413, "16 MiB"),
+    ] {
+        check(request("POST", "/api/score", body), status, says).await;
+    }
     check(
         request("POST", "/api/score?model=x", "{}"),
         422,
@@ -201,110 +177,50 @@ async fn bad_requests_are_the_callers_fault() {
     )
     .await;
     check(
-        request("POST", "/api/score", "{\"ranker\": \"tiny:bi\"}"),
-        422,
-        "ranker: is not a field of this request; /api/docs lists its fields",
-    )
-    .await;
-    check(
-        request("POST", "/api/score", "{}"),
-        422,
-        "missing field `model`",
-    )
-    .await;
-    check(
-        request("POST", "/api/score", r#"{"model": 7}"#),
-        422,
-        "expected a string",
-    )
-    .await;
-    let deep = format!(r#"{{"model":"tiny:bi","x":{}"#, "[".repeat(5_000));
-    check(request("POST", "/api/score", &deep), 400, "EOF").await;
-    check(
         get("/api/studies/open/late-interaction/0/top-documents"),
         422,
         "missing field `query`",
     )
     .await;
-    let score = |texts: Vec<String>| {
-        let asked = ScoreDocumentsRequest {
-            model: "no-such".to_owned(),
-            query: "river".to_owned(),
-            documents: texts,
-        };
-        as_request(RequestMethod::Post, ScoreDocumentsRequest::PATH, &asked)
-    };
-    check(
-        score(vec!["a".to_owned()]),
-        404,
-        "no model named `no-such` among `tiny:bi`",
-    )
-    .await;
-    check(score(vec![]), 422, "nothing to score").await;
-    check(
-        score(vec!["a".to_owned(); 257]),
-        413,
-        "257 documents are too many; 256 at most",
-    )
-    .await;
-    check(
-        request("POST", "/api/score", &" ".repeat((16 << 20) + 1)),
-        413,
-        "16 MiB",
-    )
-    .await;
+    let score = |n_documents: usize| score_request("no-such", "a", n_documents);
+    check(score(1), 404, "no model named `no-such` among `tiny:bi`").await;
+    check(score(0), 422, "nothing to score").await;
+    check(score(257), 413, "257 documents are too many; 256 at most").await;
     check(get("/api/no-such"), 404, "/api/docs").await;
     check(get("/api"), 404, "/api/docs").await;
-    check(
-        request("DELETE", "/api/jobs", ""),
-        405,
-        "/api/jobs does not take DELETE",
-    )
-    .await;
-    check(
-        request("POST", "/api/studies", "{}"),
-        405,
-        "does not take POST",
-    )
-    .await;
-    check(
-        request("POST", "/studies/open", "{}"),
-        405,
-        "does not take POST",
-    )
-    .await;
+    for (method, path, body, says) in [
+        ("DELETE", "/api/jobs", "", "/api/jobs does not take DELETE"),
+        ("POST", "/api/studies", "{}", "does not take POST"),
+        ("POST", "/studies/open", "{}", "does not take POST"),
+    ] {
+        check(request(method, path, body), 405, says).await;
+    }
     let watch = GetScoringJobRequest {
         job: "no-such".to_owned(),
     };
-    check(
-        as_request(RequestMethod::Get, GetScoringJobRequest::PATH, &watch),
-        404,
-        "no job named",
-    )
-    .await;
-    check(
-        as_request(
-            RequestMethod::Get,
-            GetScoringJobRequest::EVENTS_PATH,
-            &watch,
-        ),
-        404,
-        "no job named",
-    )
-    .await;
+    for path in [
+        GetScoringJobRequest::PATH,
+        GetScoringJobRequest::EVENTS_PATH,
+    ] {
+        let asked = as_request(RequestMethod::Get, path, &watch);
+        check(asked, 404, "no job named").await;
+    }
+}
+
+/// Returns a request for the scores of equal documents.
+fn score_request(model: &str, document: &str, n_documents: usize) -> Request<Body> {
+    request_for(&ScoreDocumentsRequest {
+        model: model.to_owned(),
+        query: "river".to_owned(),
+        documents: vec![document.to_owned(); n_documents],
+    })
 }
 
 #[tokio::test]
 async fn visitors_score_a_little_and_not_too_often() {
     let site = Site::new(ListenScope::Network).await;
     let from = |last: u8, texts: usize| {
-        let texts = vec!["a river".to_owned(); texts];
-        let asked = ScoreDocumentsRequest {
-            model: "tiny:late".to_owned(),
-            query: "river".to_owned(),
-            documents: texts,
-        };
-        let mut request = as_request(RequestMethod::Post, ScoreDocumentsRequest::PATH, &asked);
+        let mut request = score_request("tiny:late", "a river", texts);
         let address = SocketAddr::from((IpAddr::from([192, 0, 2, last]), 1));
         request.extensions_mut().insert(ConnectInfo(address));
         request

@@ -1,10 +1,7 @@
 //! The operator link that the server prints at each start.
 
 use shared::api::models::ListModelsRequest;
-use shared::api::people::{
-    AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SessionResponse,
-    SignOutRequest,
-};
+use shared::api::people::{AcceptInvitationRequest, OperatorSignInRequest};
 
 use super::people::kept;
 use super::*;
@@ -36,12 +33,7 @@ async fn the_link_makes_one_browser_the_operators_once() {
         (AccessRole::Operator, None)
     );
     assert_eq!(who.csrf_token, Some(session.csrf_token()));
-    assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &session)
-            .await
-            .json::<SessionResponse>(),
-        who
-    );
+    assert_eq!(site.get_session(&session).await, who);
     let models = site.ask_by(&ListModelsRequest {}, &session).await;
     assert_eq!(models.status, StatusCode::OK);
 
@@ -55,16 +47,9 @@ async fn the_link_makes_one_browser_the_operators_once() {
         SessionResponse::default()
     );
 
-    let out = site
-        .ask_by(
-            &SignOutRequest {
-                all_sessions: false,
-            },
-            &session,
-        )
-        .await;
+    let out = site.sign_out(&session).await;
     assert_eq!(out.json::<SessionResponse>(), SessionResponse::default());
-    let after: SessionResponse = site.ask_by(&GetSessionRequest {}, &session).await.json();
+    let after = site.get_session(&session).await;
     assert_eq!(after, SessionResponse::default());
 }
 
@@ -97,19 +82,13 @@ async fn an_operator_who_came_by_the_link_takes_a_name() {
         (who.role, who.person.unwrap().name.as_str()),
         (AccessRole::Operator, "Olga")
     );
-    let before: SessionResponse = site.ask_by(&GetSessionRequest {}, &session).await.json();
+    let before = site.get_session(&session).await;
     assert_eq!(
         before,
         SessionResponse::default(),
         "the session without a name has ended"
     );
-    assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &named)
-            .await
-            .json::<SessionResponse>()
-            .role,
-        AccessRole::Operator
-    );
+    assert_eq!(site.get_session(&named).await.role, AccessRole::Operator);
 }
 
 #[tokio::test]
@@ -121,23 +100,12 @@ async fn a_new_token_signs_the_operator_out() {
         .await
         .unwrap();
     assert_eq!(same, site.app.operator);
-    assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &session)
-            .await
-            .json::<SessionResponse>()
-            .role,
-        AccessRole::Operator
-    );
+    assert_eq!(site.get_session(&session).await.role, AccessRole::Operator);
     let new = operator(&site.app.store, exposure, OperatorTokenPolicy::Renew)
         .await
         .unwrap();
     assert_ne!(new, site.app.operator);
-    assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &session)
-            .await
-            .json::<SessionResponse>(),
-        SessionResponse::default()
-    );
+    assert_eq!(site.get_session(&session).await, SessionResponse::default());
 }
 
 #[tokio::test]

@@ -1,10 +1,10 @@
 //! Signing in, invitations and passwords.
 
 use shared::api::people::{
-    AcceptInvitationRequest, CreateInvitationRequest, CreateInvitationResponse, GetSessionRequest,
+    AcceptInvitationRequest, CreateInvitationRequest, CreateInvitationResponse,
     InvitationGrantsResponse, ListPeopleRequest, LookUpInvitationRequest,
-    PeopleAndInvitationsResponse, RevokePersonOrInvitationRequest, SessionResponse,
-    SetPasswordRequest, SignInRequest, SignOutRequest,
+    PeopleAndInvitationsResponse, RevokePersonOrInvitationRequest, SetPasswordRequest,
+    SignInRequest,
 };
 
 use super::*;
@@ -69,12 +69,7 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
     assert_eq!(who.role, AccessRole::Annotator);
     assert_eq!(who.csrf_token, Some(session.csrf_token()));
     assert!(!String::from_utf8_lossy(&joined.body).contains(session.reveal()));
-    assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &session)
-            .await
-            .json::<SessionResponse>(),
-        who
-    );
+    assert_eq!(site.get_session(&session).await, who);
 
     let set = SetPasswordRequest {
         current_password: None,
@@ -99,30 +94,13 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
     site.ask_by(&change(PASSWORD), &session)
         .await
         .json::<SessionResponse>();
-    assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &other)
-            .await
-            .json::<SessionResponse>(),
-        nobody
-    );
+    assert_eq!(site.get_session(&other).await, nobody);
     assert_eq!(site.ask(&sign_in("Ada", PASSWORD)).await.problem().0, 401);
 
-    let out = site
-        .ask_by(
-            &SignOutRequest {
-                all_sessions: false,
-            },
-            &session,
-        )
-        .await;
+    let out = site.sign_out(&session).await;
     assert_eq!(out.json::<SessionResponse>(), nobody);
     assert!(out.header("set-cookie").contains("Max-Age=0"));
-    assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &session)
-            .await
-            .json::<SessionResponse>(),
-        nobody
-    );
+    assert_eq!(site.get_session(&session).await, nobody);
 }
 
 #[tokio::test]
@@ -161,7 +139,7 @@ async fn a_session_that_somebody_else_chose_is_not_taken() {
     let joined = site.ask_by(&join(&made.token, "Ada"), &chosen).await;
     let session = kept(&site, &joined);
     assert_ne!(session, chosen);
-    let nobody: SessionResponse = site.ask_by(&GetSessionRequest {}, &chosen).await.json();
+    let nobody = site.get_session(&chosen).await;
     assert_eq!(nobody, SessionResponse::default());
 
     // An existing session of the browser ends as well, whoever it belongs to.
@@ -169,10 +147,7 @@ async fn a_session_that_somebody_else_chose_is_not_taken() {
     let made = link(&site, AccessRole::Annotator).await;
     let joined = site.ask_by(&join(&made.token, "Bob"), &eve.session).await;
     assert_ne!(kept(&site, &joined), eve.session);
-    let before: SessionResponse = site
-        .ask_by(&GetSessionRequest {}, &eve.session)
-        .await
-        .json();
+    let before = site.get_session(&eve.session).await;
     assert_eq!(before, SessionResponse::default());
 }
 
@@ -297,10 +272,7 @@ async fn a_password_is_not_guessed_from_many_addresses_either() {
     let refused = site.ask(&sign_in(" ADA ", PASSWORD)).await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(site.ask(&sign_in("Eve", PASSWORD)).await.status, 401);
-    let who: SessionResponse = site
-        .ask_by(&GetSessionRequest {}, &ada.session)
-        .await
-        .json();
+    let who = site.get_session(&ada.session).await;
     assert_eq!(who.role, AccessRole::Annotator, "whoever is in stays in");
 }
 
@@ -356,10 +328,7 @@ async fn whoever_is_turned_away_is_nobody() {
         .find(|it| it.person.name == "Ada")
         .unwrap();
     assert!(of_ada.is_revoked && of_ada.n_sessions == 0);
-    let who: SessionResponse = site
-        .ask_by(&GetSessionRequest {}, &ada.session)
-        .await
-        .json();
+    let who = site.get_session(&ada.session).await;
     assert_eq!(who, SessionResponse::default());
 
     let refused = site.ask_by(&away(&other), &curator.session).await;

@@ -1,9 +1,6 @@
 //! The server behind a proxy: how clients are counted, and which requests are rejected.
 
-use shared::api::people::{
-    AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SessionResponse,
-    SignOutRequest,
-};
+use shared::api::people::{AcceptInvitationRequest, OperatorSignInRequest};
 
 use super::people::kept;
 use super::*;
@@ -171,21 +168,8 @@ async fn whatever_host_a_proxy_passes_on_a_session_is_kept_over_https_alone() {
     assert!(cookie.starts_with("__Host-axioscope="), "{cookie}");
     assert!(cookie.ends_with("; Secure"), "{cookie}");
     let session = kept(&site, &answer);
-    assert_eq!(
-        site.ask_by(&GetSessionRequest {}, &session)
-            .await
-            .json::<SessionResponse>()
-            .role,
-        AccessRole::Operator
-    );
-    let out = site
-        .ask_by(
-            &SignOutRequest {
-                all_sessions: false,
-            },
-            &session,
-        )
-        .await;
+    assert_eq!(site.get_session(&session).await.role, AccessRole::Operator);
+    let out = site.sign_out(&session).await;
     let cookie = out.header("set-cookie");
     assert!(cookie.starts_with("__Host-axioscope=;"), "{cookie}");
     assert!(cookie.ends_with("; Secure"), "{cookie}");

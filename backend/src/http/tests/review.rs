@@ -51,11 +51,7 @@ fn visitor() -> Caller {
 }
 
 fn call<E>(site: &Site, caller: Caller, asked: E) -> ApiRequest<E> {
-    ApiRequest {
-        app: site.app.clone(),
-        caller,
-        request: asked,
-    }
+    ApiRequest(site.app.clone(), caller, asked)
 }
 
 /// A server with an open task of a published study.

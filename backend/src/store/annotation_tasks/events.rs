@@ -109,14 +109,12 @@ impl Database {
                     .bind(entry.received_ms as i64)
                     .bind(json(&entry.event));
             }
-            insert.execute(&mut *transaction).await.map_err(failed)?;
+            self.execute_in(&mut transaction, insert).await?;
         }
         if !writing.leases.is_empty() {
-            sqlx::query("DELETE FROM review_lease WHERE until_ms <= $1")
-                .bind(writing.now_ms as i64)
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
+            let statement = sqlx::query("DELETE FROM review_lease WHERE until_ms <= $1")
+                .bind(writing.now_ms as i64);
+            self.execute_in(&mut transaction, statement).await?;
         }
         for rows in writing.leases.chunks(ROWS) {
             let sql = format!(
@@ -132,7 +130,7 @@ impl Database {
                     .bind(i64::from(lease.person.0))
                     .bind(lease.expires_ms as i64);
             }
-            insert.execute(&mut *transaction).await.map_err(failed)?;
+            self.execute_in(&mut transaction, insert).await?;
         }
         transaction.commit().await.map_err(failed)
     }

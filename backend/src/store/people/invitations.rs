@@ -128,16 +128,14 @@ impl Database {
         let mut transaction = self.begin().await?;
         let person = match row.person {
             Some(no) => {
-                sqlx::query(
+                let statement = sqlx::query(
                     "UPDATE person SET revoked_ms = NULL,
                          password_hash = coalesce($1, password_hash)
                      WHERE no = $2",
                 )
                 .bind(joining.password_hash.as_deref())
-                .bind(no)
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
+                .bind(no);
+                self.execute_in(&mut transaction, statement).await?;
                 PersonId(number(no)?)
             }
             None => {
@@ -146,17 +144,15 @@ impl Database {
                     .await?
             }
         };
-        let used = sqlx::query(
+        let statement = sqlx::query(
             "UPDATE invitation SET used_ms = $1, used_by = $2
              WHERE no = $3 AND used_ms IS NULL AND revoked_ms IS NULL",
         )
         .bind(now_ms)
         .bind(i64::from(person.0))
-        .bind(row.no)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
-        if used.rows_affected() != 1 {
+        .bind(row.no);
+        let n_used = self.execute_in(&mut transaction, statement).await?;
+        if n_used != 1 {
             transaction.rollback().await.map_err(failed)?;
             return Err(Error::InvitationClosed {
                 over: InvitationClosedReason::Used,
@@ -212,15 +208,13 @@ impl Database {
 
     /// Withdraws an invitation that has not been used.
     pub(crate) async fn revoke_invitation(&self, no: u32, now_ms: i64) -> Result<(), Error> {
-        sqlx::query(
+        let statement = sqlx::query(
             "UPDATE invitation SET revoked_ms = $1
              WHERE no = $2 AND used_ms IS NULL AND revoked_ms IS NULL",
         )
         .bind(now_ms)
-        .bind(i64::from(no))
-        .execute(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(i64::from(no));
+        self.execute(statement).await?;
         Ok(())
     }
 

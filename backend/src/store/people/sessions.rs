@@ -105,16 +105,13 @@ impl Database {
             return Ok(None);
         };
         if now_ms - seen_ms >= TOUCH_MS {
-            let touched = sqlx::query(
+            let statement = sqlx::query(
                 "UPDATE operator_session SET seen_ms = $1, until_ms = $2 WHERE token_sha256 = $3",
             )
             .bind(now_ms)
             .bind(now_ms + LIFETIME_MS)
-            .bind(token.sha256())
-            .execute(&self.pool)
-            .await;
-            if let Err(error) = touched {
-                let error = self.failed(error);
+            .bind(token.sha256());
+            if let Err(error) = self.execute(statement).await {
                 tracing::warn!("when the operator was seen is not written: {error}");
             }
         }
@@ -132,49 +129,39 @@ impl Database {
         let failed = |it| self.failed(it);
         let token = SecretToken::generate();
         let mut transaction = self.begin().await?;
-        sqlx::query("DELETE FROM operator_session WHERE until_ms <= $1")
-            .bind(now_ms)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        sqlx::query(
+        let statement =
+            sqlx::query("DELETE FROM operator_session WHERE until_ms <= $1").bind(now_ms);
+        self.execute_in(&mut transaction, statement).await?;
+        let statement = sqlx::query(
             "INSERT INTO operator_session (token_sha256, begun_ms, seen_ms, until_ms)
              VALUES ($1, $2, $2, $3)",
         )
         .bind(token.sha256())
         .bind(now_ms)
-        .bind(now_ms + LIFETIME_MS)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
+        .bind(now_ms + LIFETIME_MS);
+        self.execute_in(&mut transaction, statement).await?;
         transaction.commit().await.map_err(failed)?;
         Ok(token)
     }
 
     /// Ends all sessions of operators without a name.
     pub(crate) async fn end_unnamed_operator_sessions(&self) -> Result<(), Error> {
-        sqlx::query("DELETE FROM operator_session")
-            .execute(&self.pool)
-            .await
-            .map_err(|it| self.failed(it))?;
+        let statement = sqlx::query("DELETE FROM operator_session");
+        self.execute(statement).await?;
         Ok(())
     }
 
     async fn touch(&self, token: &SecretToken, person: i64, now_ms: i64) -> Result<(), Error> {
-        let failed = |it| self.failed(it);
-        sqlx::query("UPDATE session SET seen_ms = $1, until_ms = $2 WHERE token_sha256 = $3")
+        let statement =
+            sqlx::query("UPDATE session SET seen_ms = $1, until_ms = $2 WHERE token_sha256 = $3")
+                .bind(now_ms)
+                .bind(now_ms + LIFETIME_MS)
+                .bind(token.sha256());
+        self.execute(statement).await?;
+        let statement = sqlx::query("UPDATE person SET seen_ms = $1 WHERE no = $2")
             .bind(now_ms)
-            .bind(now_ms + LIFETIME_MS)
-            .bind(token.sha256())
-            .execute(&self.pool)
-            .await
-            .map_err(failed)?;
-        sqlx::query("UPDATE person SET seen_ms = $1 WHERE no = $2")
-            .bind(now_ms)
-            .bind(person)
-            .execute(&self.pool)
-            .await
-            .map_err(failed)?;
+            .bind(person);
+        self.execute(statement).await?;
         Ok(())
     }
 
@@ -184,11 +171,8 @@ impl Database {
             "DELETE FROM session WHERE token_sha256 = $1",
             "DELETE FROM operator_session WHERE token_sha256 = $1",
         ] {
-            sqlx::query(statement)
-                .bind(token.sha256())
-                .execute(&self.pool)
-                .await
-                .map_err(|it| self.failed(it))?;
+            let statement = sqlx::query(statement).bind(token.sha256());
+            self.execute(statement).await?;
         }
         Ok(())
     }
@@ -211,12 +195,10 @@ impl Database {
         person: PersonId,
         but: Option<&SecretToken>,
     ) -> Result<(), Error> {
-        sqlx::query("DELETE FROM session WHERE person = $1 AND token_sha256 <> $2")
+        let statement = sqlx::query("DELETE FROM session WHERE person = $1 AND token_sha256 <> $2")
             .bind(i64::from(person.0))
-            .bind(but.map_or_else(String::new, SecretToken::sha256))
-            .execute(&mut **transaction)
-            .await
-            .map_err(|it| self.failed(it))?;
+            .bind(but.map_or_else(String::new, SecretToken::sha256));
+        self.execute_in(transaction, statement).await?;
         Ok(())
     }
 
@@ -227,30 +209,22 @@ impl Database {
         person: PersonId,
         now_ms: i64,
     ) -> Result<SecretToken, Error> {
-        let failed = |it| self.failed(it);
         let token = SecretToken::generate();
-        sqlx::query("DELETE FROM session WHERE until_ms <= $1")
-            .bind(now_ms)
-            .execute(&mut **transaction)
-            .await
-            .map_err(failed)?;
-        sqlx::query(
+        let statement = sqlx::query("DELETE FROM session WHERE until_ms <= $1").bind(now_ms);
+        self.execute_in(transaction, statement).await?;
+        let statement = sqlx::query(
             "INSERT INTO session (token_sha256, person, begun_ms, seen_ms, until_ms)
              VALUES ($1, $2, $3, $3, $4)",
         )
         .bind(token.sha256())
         .bind(i64::from(person.0))
         .bind(now_ms)
-        .bind(now_ms + LIFETIME_MS)
-        .execute(&mut **transaction)
-        .await
-        .map_err(failed)?;
-        sqlx::query("UPDATE person SET seen_ms = $1 WHERE no = $2")
+        .bind(now_ms + LIFETIME_MS);
+        self.execute_in(transaction, statement).await?;
+        let statement = sqlx::query("UPDATE person SET seen_ms = $1 WHERE no = $2")
             .bind(now_ms)
-            .bind(i64::from(person.0))
-            .execute(&mut **transaction)
-            .await
-            .map_err(failed)?;
+            .bind(i64::from(person.0));
+        self.execute_in(transaction, statement).await?;
         Ok(token)
     }
 }

@@ -52,6 +52,18 @@ async fn found(store: &Database, session: &SecretToken, now_ms: i64) -> Option<S
         .unwrap()
 }
 
+/// Returns why an invitation lets nobody in.
+async fn join_refusal(
+    store: &Database,
+    token: &SecretToken,
+    name: &str,
+    now_ms: i64,
+) -> InvitationClosedReason {
+    let joining = named(name);
+    let joined = store.accept_invitation_and_begin_session(token, &joining, now_ms);
+    over(joined.await)
+}
+
 fn over<T: std::fmt::Debug>(result: Result<T, Error>) -> InvitationClosedReason {
     match result {
         Err(Error::InvitationClosed { over }) => over,
@@ -68,11 +80,7 @@ async fn an_invitation_lets_in_once_and_in_time() {
         assert_eq!((to.role, to.expires_ms), (AccessRole::Curator, 7_200_000));
         let late = 2 * HOUR_MS;
         assert_eq!(
-            over(
-                store
-                    .accept_invitation_and_begin_session(&token, &named("Ada"), late)
-                    .await
-            ),
+            join_refusal(&store, &token, "Ada", late).await,
             InvitationClosedReason::Expired
         );
         let session = store
@@ -83,11 +91,7 @@ async fn an_invitation_lets_in_once_and_in_time() {
         let name = who.person.unwrap().name;
         assert_eq!((who.role, name.as_str()), (AccessRole::Curator, "Ada"));
         assert_eq!(
-            over(
-                store
-                    .accept_invitation_and_begin_session(&token, &named("Eve"), 1)
-                    .await
-            ),
+            join_refusal(&store, &token, "Eve", 1).await,
             InvitationClosedReason::Used
         );
         let unknown = store
@@ -116,11 +120,7 @@ async fn an_invitation_lets_in_once_and_in_time() {
             .unwrap();
         let token = SecretToken::from_unchecked_text(&made.token);
         assert_eq!(
-            over(
-                store
-                    .accept_invitation_and_begin_session(&token, &named("Eve"), 1)
-                    .await
-            ),
+            join_refusal(&store, &token, "Eve", 1).await,
             InvitationClosedReason::Withdrawn
         );
         assert!(

@@ -7,6 +7,13 @@ use super::*;
 use crate::models::PairScore;
 use crate::store::jobs::BatchCommitOutcome;
 
+/// Returns a database with a job of some documents.
+async fn store_with_job(place: &TestFolder, n_texts: u32) -> (Database, NewScoringJob) {
+    let (store, job) = (place.store().await, job(n_texts));
+    store.add_job_with_batches(&job).await.unwrap();
+    (store, job)
+}
+
 #[tokio::test]
 async fn jobs_of_one_database_are_worked_on_from_one_folder() {
     let Some(place) = TestFolder::postgres() else {
@@ -45,9 +52,7 @@ async fn jobs_of_one_database_are_worked_on_from_one_folder() {
 #[tokio::test]
 async fn a_batch_is_committed_once() {
     for place in TestFolder::each() {
-        let store = place.store().await;
-        let job = job(4);
-        store.add_job_with_batches(&job).await.unwrap();
+        let (store, job) = store_with_job(&place, 4).await;
         let batch = store
             .next_unfinished_batch_of_job(&job.id, None)
             .await
@@ -146,9 +151,7 @@ async fn of_many_who_commit_a_batch_at_once_one_does() {
 #[tokio::test]
 async fn a_job_that_is_done_has_its_scores_and_no_texts() {
     for place in TestFolder::each() {
-        let store = place.store().await;
-        let job = job(2);
-        store.add_job_with_batches(&job).await.unwrap();
+        let (store, job) = store_with_job(&place, 2).await;
         let scores = [0, 1].map(|pair| PairScore {
             pair,
             score: f64::from(pair),

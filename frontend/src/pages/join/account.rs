@@ -1,11 +1,14 @@
 //! The account of the user who is signed in: setting a password and signing out.
 
 use leptos::prelude::*;
+use shared::api::Endpoint;
 use shared::api::people::{
     AccessRole, MIN_PASSWORD_LENGTH, Person, SetPasswordRequest, SignOutRequest,
 };
 
-use super::forms::{FormSubmitState, SubmitErrorMessage, check_optional_password_length};
+use super::forms::{
+    FormSubmitState, SubmitButton, SubmitErrorMessage, check_optional_password_length,
+};
 use super::role_description;
 use crate::api;
 use crate::outbox::{self, OutboxSummary, RejectedEventsPanel};
@@ -26,14 +29,10 @@ pub(super) fn AccountSection(
     let has_password = person.has_password;
     let stand = RwSignal::new(FormSubmitState::Editing);
     let leave = move |everywhere: bool| {
-        stand.set(FormSubmitState::Submitting);
-        leptos::task::spawn_local(async move {
-            let reply = api::send_and_parse(&SignOutRequest {
-                all_sessions: everywhere,
-            })
-            .await;
-            finish_submit(reply.map(drop), stand, again);
-        });
+        let request = SignOutRequest {
+            all_sessions: everywhere,
+        };
+        submit(request, stand, again);
     };
     let unsent = outbox::outbox_status_signal();
     let warning = move || {
@@ -94,14 +93,10 @@ pub(super) fn OperatorSignOut(
 ) -> impl IntoView {
     let stand = RwSignal::new(FormSubmitState::Editing);
     let leave = move |_| {
-        stand.set(FormSubmitState::Submitting);
-        leptos::task::spawn_local(async move {
-            let reply = api::send_and_parse(&SignOutRequest {
-                all_sessions: false,
-            })
-            .await;
-            finish_submit(reply.map(drop), stand, again);
-        });
+        let request = SignOutRequest {
+            all_sessions: false,
+        };
+        submit(request, stand, again);
     };
     view! {
         <div class="btns">
@@ -127,11 +122,7 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
             current_password: has_password.then(|| before.get_untracked()),
             new_password: (!new.is_empty()).then_some(new),
         };
-        stand.set(FormSubmitState::Submitting);
-        leptos::task::spawn_local(async move {
-            let reply = api::send_and_parse(&request).await;
-            finish_submit(reply.map(drop), stand, again);
-        });
+        submit(request, stand, again);
     };
     let before_field = has_password.then(|| {
         view! {
@@ -163,29 +154,26 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
                 autocomplete="new-password"
                 required=!has_password
             />
-            <button
-                class="btn"
-                type="submit"
-                disabled=move || stand.get() == FormSubmitState::Submitting
-            >
-                "Save password"
-            </button>
+            <SubmitButton stand class="btn">"Save password"</SubmitButton>
             <p class="note">"This signs out your other sessions."</p>
             <SubmitErrorMessage stand/>
         </form>
     }
 }
 
-fn finish_submit(
-    reply: Result<(), api::RequestError>,
+/// Sends a form; fetches the session again, or shows the error.
+fn submit<E: Endpoint + 'static>(
+    request: E,
     stand: RwSignal<FormSubmitState>,
     again: Callback<()>,
 ) {
-    let now = match &reply {
-        Ok(()) => FormSubmitState::Editing,
-        Err(error) => FormSubmitState::Failed(error.clone()),
-    };
-    if stand.try_set(now).is_none() && reply.is_ok() {
-        again.run(());
-    }
+    stand.set(FormSubmitState::Submitting);
+    leptos::task::spawn_local(async move {
+        let reply = api::send_and_parse(&request).await;
+        let is_done = reply.is_ok();
+        let now = reply.map_or_else(FormSubmitState::Failed, |_| FormSubmitState::Editing);
+        if stand.try_set(now).is_none() && is_done {
+            again.run(());
+        }
+    });
 }

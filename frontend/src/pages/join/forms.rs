@@ -1,6 +1,7 @@
 //! The two forms that sign a user in: by invitation, and by name and password.
 
 use leptos::prelude::*;
+use shared::api::Endpoint;
 use shared::api::people::{
     AcceptInvitationRequest, MIN_PASSWORD_LENGTH, SessionResponse, SignInRequest,
 };
@@ -41,6 +42,20 @@ pub(super) fn SubmitErrorMessage(
     }
 }
 
+/// Renders the button that submits a form; it is disabled while the form is being sent.
+#[component]
+pub(super) fn SubmitButton(
+    /// The state of the form.
+    stand: RwSignal<FormSubmitState>,
+    /// The classes of the button.
+    class: &'static str,
+    /// The label of the button.
+    children: Children,
+) -> impl IntoView {
+    let disabled = move || stand.get() == FormSubmitState::Submitting;
+    view! { <button class=class type="submit" disabled=disabled>{children()}</button> }
+}
+
 /// Renders the form for a name and an optional password.
 #[component]
 pub(super) fn AccountSetupForm(
@@ -73,10 +88,7 @@ pub(super) fn AccountSetupForm(
             name,
             password: (!password.is_empty()).then_some(password),
         };
-        stand.set(FormSubmitState::Submitting);
-        leptos::task::spawn_local(async move {
-            finish_sign_in(api::send_and_parse(&request).await, stand).await;
-        });
+        sign_in(request, stand);
     };
     let name_field = (!has_name).then(|| {
         view! {
@@ -101,13 +113,9 @@ pub(super) fn AccountSetupForm(
                 note="With a password you can sign in on other devices; without one, only in \
                      this browser."
             />
-            <button
-                class="btn main"
-                type="submit"
-                disabled=move || stand.get() == FormSubmitState::Submitting
-            >
+            <SubmitButton stand class="btn main">
                 {if has_name { "Continue" } else { "Join" }}
-            </button>
+            </SubmitButton>
             <SubmitErrorMessage stand/>
         </form>
     }
@@ -125,10 +133,7 @@ pub(super) fn SignInForm() -> impl IntoView {
             name: name.get_untracked(),
             password: password.get_untracked(),
         };
-        stand.set(FormSubmitState::Submitting);
-        leptos::task::spawn_local(async move {
-            finish_sign_in(api::send_and_parse(&request).await, stand).await;
-        });
+        sign_in(request, stand);
     };
     view! {
         <form class="way-in" on:submit=enter>
@@ -140,35 +145,32 @@ pub(super) fn SignInForm() -> impl IntoView {
                 autocomplete="current-password"
                 required=true
             />
-            <button
-                class="btn main"
-                type="submit"
-                disabled=move || stand.get() == FormSubmitState::Submitting
-            >
-                "Sign in"
-            </button>
+            <SubmitButton stand class="btn main">"Sign in"</SubmitButton>
             <SubmitErrorMessage stand/>
         </form>
     }
 }
 
-/// Continues to the review page, or shows the error.
-async fn finish_sign_in(
-    reply: Result<SessionResponse, RequestError>,
-    stand: RwSignal<FormSubmitState>,
-) {
-    match reply {
-        Ok(who) => {
-            open_outbox_for_session(&who).await;
-            // The user may be on another page by now.
-            if stand.try_set(FormSubmitState::Editing).is_none() {
-                location::replace_browser_address(&PageRoute::ReviewTasks.href());
+/// Sends a form; continues to the review page, or shows the error.
+fn sign_in<E>(request: E, stand: RwSignal<FormSubmitState>)
+where
+    E: Endpoint<Reply = SessionResponse> + 'static,
+{
+    stand.set(FormSubmitState::Submitting);
+    leptos::task::spawn_local(async move {
+        match api::send_and_parse(&request).await {
+            Ok(who) => {
+                open_outbox_for_session(&who).await;
+                // The user may be on another page by now.
+                if stand.try_set(FormSubmitState::Editing).is_none() {
+                    location::replace_browser_address(&PageRoute::ReviewTasks.href());
+                }
+            }
+            Err(error) => {
+                let _ = stand.try_set(FormSubmitState::Failed(error));
             }
         }
-        Err(error) => {
-            let _ = stand.try_set(FormSubmitState::Failed(error));
-        }
-    }
+    });
 }
 
 /// Accepts an empty password, but not a short one.

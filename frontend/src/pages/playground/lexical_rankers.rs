@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use super::input::PlaygroundSettingsField;
 use super::state::PlaygroundState;
 use super::term_scores::TermScoreTable;
-use crate::widgets::form::{FormNumberField, FormStringSelect};
 use crate::widgets::section::Section;
 
 /// Renders the section with the lexical rankers.
@@ -25,29 +24,14 @@ pub(super) fn LexicalRankersSection(
         <Section id="rankers" name="Scores">
             <div class="parameters" role="group" aria-label="Parameters of BM25">
                 <b>"BM25"</b>
-                <FormNumberField
-                    form
-                    field=PlaygroundSettingsField::K1
-                    label="k1"
-                    text=|it| &mut it.k1
-                />
-                <FormNumberField
-                    form
-                    field=PlaygroundSettingsField::B
-                    label="b"
-                    text=|it| &mut it.b
-                />
-                <FormStringSelect form label="idf" options=idf text=|it| &mut it.idf/>
+                {form.number_field(PlaygroundSettingsField::K1, "k1", |it| &mut it.k1)}
+                {form.number_field(PlaygroundSettingsField::B, "b", |it| &mut it.b)}
+                {form.string_select("idf", idf, |it| &mut it.idf)}
             </div>
             {move || table(0)}
             <div class="parameters" role="group" aria-label="Parameters of query likelihood">
                 <b>"QL"</b>
-                <FormNumberField
-                    form
-                    field=PlaygroundSettingsField::Mu
-                    label="μ, terms"
-                    text=|it| &mut it.mu
-                />
+                {form.number_field(PlaygroundSettingsField::Mu, "μ, terms", |it| &mut it.mu)}
             </div>
             {move || table(1)}
         </Section>

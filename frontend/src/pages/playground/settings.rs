@@ -6,7 +6,7 @@ use shared::probe::AxiomVariant;
 use shared::study::overview::StudySummary;
 use web_sys::HtmlSelectElement;
 
-use super::input::{PlaygroundSettings, PlaygroundSettingsField};
+use super::input::PlaygroundSettingsField;
 use super::state::PlaygroundState;
 use crate::api;
 use crate::widgets::analyzer::{
@@ -15,9 +15,7 @@ use crate::widgets::analyzer::{
 use crate::widgets::axiom_fields::{
     FURTHER_AXIOMS_LABEL, LENGTH_TOLERANCE_LABEL, MIN_QUERY_TERMS_LABEL,
 };
-use crate::widgets::form::{
-    FieldErrorMessage, FormNumberField, FormStringSelect, FormTextField, RadioButton,
-};
+use crate::widgets::form::{FieldErrorMessage, FormTextField, RadioButton};
 use crate::widgets::resource_view::RequestErrorMessage;
 use crate::widgets::variant::{axiom_variant_description, axiom_variant_label};
 
@@ -28,20 +26,16 @@ pub(super) fn PlaygroundSettingsFields(
     desk: PlaygroundState,
 ) -> impl IntoView {
     let form = desk.settings_with_errors();
-    let number =
-        move |field, label: &'static str, text: fn(&mut PlaygroundSettings) -> &mut String| {
-            view! { <FormNumberField form field label text/> }
-        };
     view! {
         <section class="section reading-bar" aria-label="Analysis settings">
             <CollectionSelect desk/>
             <AnalyzerFields desk/>
-            {number(
+            {form.number_field(
                 PlaygroundSettingsField::Delta,
                 LENGTH_TOLERANCE_LABEL,
                 |it| &mut it.length_tolerance,
             )}
-            {number(
+            {form.number_field(
                 PlaygroundSettingsField::MinTerms,
                 MIN_QUERY_TERMS_LABEL,
                 |it| &mut it.min_query_terms,
@@ -118,25 +112,12 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
             }
             .into_any();
         }
+        let (tokenizers, stemmers) = (tokenizer_select_options(), stemmer_select_options());
+        let stop_lists = stop_list_select_options();
         view! {
-            <FormStringSelect
-                form
-                label="Tokenizer"
-                options=tokenizer_select_options()
-                text=|it| &mut it.analyzer.tokenizer
-            />
-            <FormStringSelect
-                form
-                label="Stemmer"
-                options=stemmer_select_options()
-                text=|it| &mut it.analyzer.stemmer
-            />
-            <FormStringSelect
-                form
-                label="Stop words"
-                options=stop_list_select_options()
-                text=|it| &mut it.analyzer.stopwords
-            />
+            {form.string_select("Tokenizer", tokenizers, |it| &mut it.analyzer.tokenizer)}
+            {form.string_select("Stemmer", stemmers, |it| &mut it.analyzer.stemmer)}
+            {form.string_select("Stop words", stop_lists, |it| &mut it.analyzer.stopwords)}
             <FieldErrorMessage form field=PlaygroundSettingsField::Analyzer/>
         }
         .into_any()

@@ -21,8 +21,7 @@ use crate::widgets::axiom_fields::{
 };
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::form::{
-    FieldErrorMessage, FormCheckbox, FormFieldId, FormNumberField, FormStringSelect, FormTextField,
-    FormValuesAndErrors, SelectField,
+    FieldErrorMessage, FormCheckbox, FormFieldId, FormTextField, FormValuesAndErrors, SelectField,
 };
 use crate::widgets::section::Section;
 use crate::widgets::variant::axiom_variant_description;
@@ -40,32 +39,32 @@ pub(super) fn StudySettingsForm(bench: WorkbenchState) -> impl IntoView {
         values: bench.settings,
         errors: wrong.into(),
     };
-    let number =
-        move |field, label: &'static str, text: fn(&mut LocalStudyFormValues) -> &mut String| {
-            view! { <FormNumberField form field label text/> }
-        };
     let limits = view! {
-        {number(
+        {form.number_field(
             LocalStudyField::LengthTolerance,
             LENGTH_TOLERANCE_LABEL,
             |it| &mut it.length_tolerance,
         )}
-        {number(
+        {form.number_field(
             LocalStudyField::MinQueryTerms,
             MIN_QUERY_TERMS_LABEL,
             |it| &mut it.min_query_terms,
         )}
-        {number(
+        {form.number_field(
             LocalStudyField::Queries,
             "First N queries only (blank = all)",
             |it| &mut it.n_queries,
         )}
-        {number(
+        {form.number_field(
             LocalStudyField::MaxInstancesPerQuery,
             "Instances per query, at most (blank = all)",
             |it| &mut it.max_instances_per_query,
         )}
-        {number(LocalStudyField::Seed, "Random seed, if instances are capped", |it| &mut it.seed)}
+        {form.number_field(
+            LocalStudyField::Seed,
+            "Random seed, if instances are capped",
+            |it| &mut it.seed,
+        )}
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
     let add = move |_| {
@@ -117,25 +116,14 @@ fn AnalyzerFields(
     view! {
         <fieldset class="form">
             <legend>"Analyzer"</legend>
-            <FormStringSelect
-                form
-                label="Tokenizer"
-                options=tokenizers
-                text=|it| &mut it.analyzer.tokenizer
-            />
+            {form.string_select("Tokenizer", tokenizers, |it| &mut it.analyzer.tokenizer)}
             {vocabulary}
-            <FormStringSelect
-                form
-                label="Stemmer"
-                options=stemmer_select_options()
-                text=|it| &mut it.analyzer.stemmer
-            />
-            <FormStringSelect
-                form
-                label="Stop words"
-                options=stop_lists
-                text=|it| &mut it.analyzer.stopwords
-            />
+            {form.string_select(
+                "Stemmer",
+                stemmer_select_options(),
+                |it| &mut it.analyzer.stemmer,
+            )}
+            {form.string_select("Stop words", stop_lists, |it| &mut it.analyzer.stopwords)}
             {file}
             <FieldErrorMessage form field=LocalStudyField::Analyzer/>
         </fieldset>
@@ -407,13 +395,7 @@ fn PoolFields(
             {move || (!ranked.get()).then(|| view! { <FieldErrorMessage form field/> })}
         </label>
         {move || {
-            ranked
-                .get()
-                .then(|| {
-                    view! {
-                        <FormNumberField form field label="Depth" text=|it| &mut it.pool_depth/>
-                    }
-                })
+            ranked.get().then(|| form.number_field(field, "Depth", |it| &mut it.pool_depth))
         }}
     }
 }

@@ -6,6 +6,7 @@ use super::super::event::{
 use super::super::fixture::{decision_action, event_key_from_number, log_entry_at_second};
 use super::super::{AnnotatorAnswer, seeded_random};
 use super::*;
+use AnnotationEventValidity::{Active, Conflict, Excluded, Replaced, Undone};
 
 fn undone(of: u64) -> AnnotationEventAction {
     AnnotationEventAction::Undone {
@@ -79,7 +80,7 @@ fn two_decisions_that_did_not_know_of_each_other_are_both_kept() {
     let log = AnnotationLog::from_entries(all.clone());
     assert!(
         all.iter()
-            .all(|it| log.current_event_status(it) == AnnotationEventValidity::Conflict)
+            .all(|it| log.current_event_status(it) == Conflict)
     );
     all.push(log_entry_at_second(
         3,
@@ -88,16 +89,8 @@ fn two_decisions_that_did_not_know_of_each_other_are_both_kept() {
     ));
     assert_eq!(stands(&all), [event_key_from_number(3)]);
     let log = AnnotationLog::from_entries(all.clone());
-    let fates: Vec<AnnotationEventValidity> =
-        all.iter().map(|it| log.current_event_status(it)).collect();
-    assert_eq!(
-        fates,
-        [
-            AnnotationEventValidity::Replaced,
-            AnnotationEventValidity::Replaced,
-            AnnotationEventValidity::Active
-        ]
-    );
+    let statuses = all.iter().map(|it| log.current_event_status(it));
+    assert_eq!(statuses.collect::<Vec<_>>(), [Replaced, Replaced, Active]);
 }
 
 #[test]
@@ -161,10 +154,7 @@ fn an_adjudication_erases_nothing() {
     let adjudications = log.active_adjudications_of_item(ItemNo(0));
     assert_eq!(adjudications.len(), 1);
     assert_eq!(adjudications[0].event.key, event_key_from_number(4));
-    assert_eq!(
-        log.current_event_status(&all[2]),
-        AnnotationEventValidity::Replaced
-    );
+    assert_eq!(log.current_event_status(&all[2]), Replaced);
     assert_eq!(log.item_history(ItemNo(0)).len(), 4);
 }
 
@@ -177,10 +167,7 @@ fn excluded_people_stay_in_the_log() {
     let log = AnnotationLog::from_entries(all.clone());
     assert!(log.is_person_excluded(PersonId(1)));
     assert_eq!(log.active_decisions_by_person(ItemNo(0)).len(), 1);
-    assert_eq!(
-        log.current_event_status(&all[0]),
-        AnnotationEventValidity::Excluded
-    );
+    assert_eq!(log.current_event_status(&all[0]), Excluded);
     all.push(log_entry_at_second(
         3,
         9,
@@ -188,16 +175,8 @@ fn excluded_people_stay_in_the_log() {
     ));
     let log = AnnotationLog::from_entries(all.clone());
     assert!(!log.is_person_excluded(PersonId(1)));
-    let fates: Vec<AnnotationEventValidity> =
-        all.iter().map(|it| log.current_event_status(it)).collect();
-    assert_eq!(
-        fates,
-        [
-            AnnotationEventValidity::Active,
-            AnnotationEventValidity::Replaced,
-            AnnotationEventValidity::Active
-        ]
-    );
+    let statuses = all.iter().map(|it| log.current_event_status(it));
+    assert_eq!(statuses.collect::<Vec<_>>(), [Active, Replaced, Active]);
 }
 
 #[test]
@@ -232,14 +211,8 @@ fn a_skip_stands_until_its_person_decides() {
     ));
     let log = AnnotationLog::from_entries(all.clone());
     assert!(log.active_skips_by_person(ItemNo(0)).is_empty());
-    assert_eq!(
-        log.current_event_status(&all[0]),
-        AnnotationEventValidity::Replaced
-    );
-    assert_eq!(
-        log.current_event_status(&all[1]),
-        AnnotationEventValidity::Undone
-    );
+    assert_eq!(log.current_event_status(&all[0]), Replaced);
+    assert_eq!(log.current_event_status(&all[1]), Undone);
 }
 
 /// About two hundred events of four people on five items, with many replaced and undone events.

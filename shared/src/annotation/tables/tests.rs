@@ -1,22 +1,13 @@
 use super::*;
 use crate::annotation::agreement::measure_annotator_agreement;
-use crate::annotation::fixture::{log_entries_of_answers, tfc1_annotation_item};
+use crate::annotation::fixture::{log_entries_of_answers, sampled_annotation_items};
 use crate::annotation::progress::measure_annotation_progress;
-use crate::annotation::task::{AnnotationItem, AnnotationItemRole};
+use crate::annotation::task::AnnotationItem;
 use crate::annotation::{AnnotationLog, AnnotatorAnswer};
 use AnnotatorAnswer::{Equal, First, Second};
 
 fn items() -> Vec<AnnotationItem> {
-    let drawn = |number: u64| {
-        tfc1_annotation_item(
-            number,
-            number as u32,
-            AnnotationItemRole::Sampled {
-                inclusion_probability: 0.5,
-            },
-        )
-    };
-    (0..3).map(drawn).collect()
+    sampled_annotation_items(3)
 }
 
 fn log() -> AnnotationLog {

@@ -46,14 +46,7 @@ fn a_selection_has_the_queries_of_its_number() {
         let words = it.bigram.clone();
         assert_eq!(n(ComparedQueryGroup::Bigram { words }), it.mrr.n_queries);
     }
-    let change = &found.rr_changes;
-    let counts = [
-        change.n_zero_to_one,
-        change.n_better,
-        change.n_equal,
-        change.n_worse,
-        change.n_one_to_zero,
-    ];
+    let counts = found.rr_changes.counts_by_kind();
     for (change, count) in ReciprocalRankChangeKind::ALL.iter().zip(counts) {
         assert_eq!(n(ComparedQueryGroup::RrChange { change: *change }), count);
     }
@@ -134,21 +127,13 @@ fn a_sample_has_what_stands_first_with_marks() {
     // Neither ranker has found d7; its text is as written.
     let collection = fixture::comparison_fixture_collection();
     let source = fixture::fixture_comparison_input(&collection);
-    let shown = compared_query::compare_rankers_on_query(
-        &source,
-        &RankerComparisonOptions::default(),
-        "q3",
-    )
-    .unwrap();
+    let asking = RankerComparisonOptions::default();
+    let on_query = |id| compared_query::compare_rankers_on_query(&source, &asking, id);
+    let shown = on_query("q3").unwrap();
     let relevant = shown.relevant.unwrap();
     assert_eq!(relevant.doc_id, "d7");
     assert!(relevant.text.unwrap().text.contains("<b>tall</b>"));
-    let error = compared_query::compare_rankers_on_query(
-        &source,
-        &RankerComparisonOptions::default(),
-        "q9",
-    )
-    .unwrap_err();
+    let error = on_query("q9").unwrap_err();
     assert!(error.to_string().contains("q9"), "{error}");
 }
 
@@ -159,12 +144,8 @@ fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
     collection.docs.remove(1);
     collection.queries[0].text = "x".repeat(100_000);
     let source = fixture::fixture_comparison_input(&collection);
-    let shown = compared_query::compare_rankers_on_query(
-        &source,
-        &RankerComparisonOptions::default(),
-        "q1",
-    )
-    .unwrap();
+    let asking = RankerComparisonOptions::default();
+    let shown = compared_query::compare_rankers_on_query(&source, &asking, "q1").unwrap();
     assert!(shown.top_docs[0].is_truncated && !shown.top_docs[1].is_truncated);
     assert_eq!(shown.top_docs[1].text, None);
     let n = |text: &str| text.chars().count();

@@ -3,7 +3,7 @@
 mod documents;
 mod mining;
 
-use expect_test::Expect;
+use expect_test::{Expect, expect};
 
 use super::*;
 use crate::index::Index;
@@ -19,6 +19,11 @@ const ANY_LENGTH: MiningThresholds = MiningThresholds {
     length_tolerance_terms: None,
     ..MiningThresholds::STANDARD
 };
+
+/// Checks that an axiom has no instances among the documents.
+fn check_none(axiom: Axiom, mode: AxiomVariant, fixture: &str) {
+    check(axiom, mode, &EXACT, fixture, expect![""]);
+}
 
 /// Reads lines `query …`, then `name …` for each document, and checks all instances with their
 /// preconditions.

@@ -101,13 +101,7 @@ pub(super) fn rr_change_count_table(found: &RankerComparison) -> ReportTable {
         .add_number_columns("queries | share");
     let it = &found.rr_changes;
     let n = it.differences.len();
-    let counts = [
-        it.n_zero_to_one,
-        it.n_better,
-        it.n_equal,
-        it.n_worse,
-        it.n_one_to_zero,
-    ];
+    let counts = it.counts_by_kind();
     let rows = ReciprocalRankChangeKind::ALL
         .iter()
         .zip(counts)

@@ -379,6 +379,14 @@ impl<'a> InstanceLister<'a> {
         found
     }
 
+    /// Selects the page from the counts of all parts, one part after the other.
+    pub(super) fn select_page(&self, counted: &[FirstPassMarginCounts]) -> InstancePage {
+        let plan = self.plan_page_selection(counted);
+        let parts = plan.parts.iter();
+        let picked = parts.map(|it| self.select_page_instances(it)).collect();
+        self.merge_selections_into_page(&plan, picked)
+    }
+
     /// Builds the page from the results of all parts, in order.
     pub fn merge_selections_into_page(
         &self,

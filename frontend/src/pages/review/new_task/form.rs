@@ -14,7 +14,7 @@ use crate::api::{self, RequestError};
 use crate::debounce::DebounceTimer;
 use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
-use crate::widgets::form::{FormNumberField, FormValuesAndErrors};
+use crate::widgets::form::FormValuesAndErrors;
 
 /// The state that the parts of the form share.
 #[derive(Clone, Copy)]
@@ -77,7 +77,7 @@ impl NewTaskForm {
         label: &'static str,
         text: fn(&mut NewTaskDraft) -> &mut String,
     ) -> impl IntoView {
-        view! { <FormNumberField form=self.fields field label text/> }
+        self.fields.number_field(field, label, text)
     }
 
     /// Stores the draft whenever it changes, so that it survives a reload.

@@ -2,9 +2,6 @@
 
 use super::super::ProbeDescription;
 
-const REGULARIZATION_SOURCE: &str = "Zheng & Fang, ECIR 2010; as in ir_axioms";
-const AND_SOURCE: &str = "Zheng & Fang, ECIR 2010, and Wu & Fang, SIGIR 2012; as in ir_axioms";
-
 pub(super) const REG: ProbeDescription = ProbeDescription {
     name: "REG",
     short_title: "least similar",
@@ -12,7 +9,7 @@ pub(super) const REG: ProbeDescription = ProbeDescription {
          least similar to the other query terms scores higher.",
     formula: "|d1| ≈ |d2| (10 %), c(w,d1) > c(w,d2) for each w ∈ Q with the least Σ cos(w, w') ⇒ \
               S(d1) > S(d2)",
-    source: REGULARIZATION_SOURCE,
+    source: "Zheng & Fang, ECIR 2010; as in ir_axioms",
     known_issues: "Similarity is that of word vectors; the package uses WordNet or fastText. It \
          divides counts by document length, and its length precondition is never applied \
          (variant code).",
@@ -38,11 +35,10 @@ pub(super) const ASPECT_REG: ProbeDescription = ProbeDescription {
          all query terms must be about equally rare.",
     formula: "idf equal over Q (10 %), more clusters of {w ∈ Q: cos above its mean} with a term in \
               d1 than in d2 ⇒ S(d1) > S(d2)",
-    source: REGULARIZATION_SOURCE,
     known_issues: "The package only tests whether a document covers any aspect, for which any \
          query term suffices (variant code), and its clusters depend on the iteration order of \
          a set.",
-    example: &[],
+    ..REG
 };
 
 pub(super) const AND: ProbeDescription = ProbeDescription {
@@ -50,7 +46,7 @@ pub(super) const AND: ProbeDescription = ProbeDescription {
     short_title: "all terms",
     statement: "A document with all query terms scores higher than one that lacks a query term.",
     formula: "Q ⊆ d1, Q ⊄ d2 ⇒ S(d1) > S(d2)",
-    source: AND_SOURCE,
+    source: "Zheng & Fang, ECIR 2010, and Wu & Fang, SIGIR 2012; as in ir_axioms",
     known_issues: "Neither length nor the number of occurrences is controlled.",
     example: &["river bank", "the river bank", "the river river river"],
 };
@@ -69,9 +65,8 @@ pub(super) const M_AND: ProbeDescription = ProbeDescription {
     short_title: "more distinct terms",
     statement: "A document with more distinct query terms scores higher.",
     formula: "|Q ∩ d1| > |Q ∩ d2| ⇒ S(d1) > S(d2)",
-    source: AND_SOURCE,
     known_issues: "Length, rarity and the number of occurrences are not controlled.",
-    example: AND.example,
+    ..AND
 };
 
 pub(super) const LEN_M_AND: ProbeDescription = ProbeDescription {

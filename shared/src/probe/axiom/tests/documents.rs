@@ -24,14 +24,12 @@ fn more_query_terms_win() {
 
 #[test]
 fn a_term_that_is_rarer_in_the_winner_spoils_tfc1() {
-    check(
+    check_none(
         Axiom::Tfc1,
         AxiomVariant::Fixed,
-        &EXACT,
         "query  river bank
          d1     river river mud
          d2     bank mud mud",
-        expect![""],
     );
 }
 
@@ -40,13 +38,7 @@ fn a_text_without_query_terms_loses_only_where_no_least_is_asked() {
     let fixture = "query river
                    d1 river mud
                    d2 mud mud";
-    check(
-        Axiom::Tfc1,
-        AxiomVariant::Fixed,
-        &EXACT,
-        fixture,
-        expect![""],
-    );
+    check_none(Axiom::Tfc1, AxiomVariant::Fixed, fixture);
     let none = MiningThresholds {
         min_query_term_occurrences: 0,
         ..EXACT
@@ -67,23 +59,11 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
     let fixture = "query river
                    long river river mud mud mud mud
                    short river mud";
-    check(
-        Axiom::Tfc1,
-        AxiomVariant::PaperCamara2020,
-        &EXACT,
-        fixture,
-        expect![""],
-    );
+    check_none(Axiom::Tfc1, AxiomVariant::PaperCamara2020, fixture);
     let fixture = "query river
                    short river river mud
                    long river mud mud mud mud mud";
-    check(
-        Axiom::Tfc1,
-        AxiomVariant::Fixed,
-        &EXACT,
-        fixture,
-        expect![""],
-    );
+    check_none(Axiom::Tfc1, AxiomVariant::Fixed, fixture);
     check(
         Axiom::Tfc1,
         AxiomVariant::PaperCamara2020,
@@ -144,13 +124,7 @@ fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
     let fixture = "query glacier valley
                    d1 glacier glacier valley
                    d2 glacier valley valley";
-    check(
-        Axiom::Mtdc,
-        AxiomVariant::Fixed,
-        &EXACT,
-        fixture,
-        expect![""],
-    );
+    check_none(Axiom::Mtdc, AxiomVariant::Fixed, fixture);
     check(
         Axiom::Mtdc,
         AxiomVariant::PaperRennings2019,
@@ -165,15 +139,13 @@ fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
 
 #[test]
 fn a_term_asked_for_twice_cannot_be_traded_for_one_asked_for_once() {
-    check(
+    check_none(
         Axiom::Mtdc,
         AxiomVariant::Fixed,
-        &EXACT,
         "query glacier valley valley
          d1 glacier glacier valley
          d2 glacier valley valley
          d3 valley mud mud",
-        expect![""],
     );
 }
 
@@ -199,20 +171,8 @@ fn lnc1_of_the_published_code_forgets_the_query_terms() {
     let fixture = "query river
                    d1 river mud stone
                    d2 river river mud mud";
-    check(
-        Axiom::Lnc1,
-        AxiomVariant::Fixed,
-        &EXACT,
-        fixture,
-        expect![""],
-    );
-    check(
-        Axiom::Lnc1,
-        AxiomVariant::PaperCamara2020,
-        &EXACT,
-        fixture,
-        expect![""],
-    );
+    check_none(Axiom::Lnc1, AxiomVariant::Fixed, fixture);
+    check_none(Axiom::Lnc1, AxiomVariant::PaperCamara2020, fixture);
     check(
         Axiom::Lnc1,
         AxiomVariant::Code,
