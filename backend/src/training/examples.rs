@@ -186,10 +186,8 @@ impl SplitCandidates {
             self.n_candidates = rows.len();
             self.rows = rows;
         }
-        let instances = augmentation.instances.iter();
-        instances
-            .map(|it| self.add_instances(it, collection))
-            .collect()
+        let mut instances = augmentation.instances.iter();
+        instances.try_for_each(|it| self.add_instances(it, collection))
     }
 
     /// Adds the instances of the queries with a preference for one of two documents.
