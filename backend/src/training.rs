@@ -106,7 +106,7 @@ pub(crate) type MeasureValues = BTreeMap<String, f64>;
 /// The learning curve at one checkpoint, a line of `curves.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LearningCurvePoint {
-    /// The number of updates.
+    /// The number of updates before this checkpoint.
     pub step: u64,
     /// The mean loss of the updates since the point before.
     pub loss: f64,
@@ -134,7 +134,7 @@ pub(crate) struct TrainingSummary {
     pub model: String,
     /// The number of trained weights.
     pub parameters: u64,
-    /// The number of updates.
+    /// The number of updates before this checkpoint.
     pub steps: u64,
     /// The duration of the training with its evaluations, without interruptions.
     pub seconds: f64,

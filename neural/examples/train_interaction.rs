@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use candle_core::{Device, Tensor};
+use neural::training::TrainingRecipe;
 use neural::{
     ForwardMode, InteractionConfig, InteractionNetwork, InteractionRankerKind,
     InteractionVocabulary, PreparedPair,
@@ -49,7 +50,8 @@ fn time_updates(
         InteractionRankerKind::Knrm | InteractionRankerKind::ConvKnrm => 16,
         _ => 100,
     };
-    let config = InteractionConfig::wikiqa_reference(kind);
+    let recipe = TrainingRecipe::built_in("wikiqa-reference", kind.name())?;
+    let config = InteractionConfig::from_recipe(kind, &recipe, 50)?;
     let ranker = InteractionNetwork::with_random_weights(config, vocabulary.clone(), 1)?;
     let mut random = Random(2);
     let prepare = |_| {

@@ -149,6 +149,7 @@ pub(crate) fn kill_and_compare(n_kills: u64, n_epochs: u64) {
         )
     };
     let whole = home.run(&line("whole", 5)).json();
+    let mut n_interrupted = 0;
     for at in 0..n_kills {
         let mut program = home.program();
         let args = format!("--data data {}", line("killed", 5));
@@ -162,7 +163,11 @@ pub(crate) fn kill_and_compare(n_kills: u64, n_epochs: u64) {
         thread::sleep(Duration::from_millis(200 + (at * 7919) % 1900));
         child.kill().unwrap();
         child.wait().unwrap();
+        let has = |file: &str| home.path(&format!("killed/{file}")).exists();
+        n_interrupted += u64::from(has("checkpoint.safetensors") && !has("training.json"));
     }
+    // Between its first checkpoint and its end.
+    assert!(n_interrupted > 0, "no kill met the training");
     let ended = home.run(&line("killed", 5)).json();
     for key in ["sha256", "steps", "best", "dev", "controls"] {
         assert_eq!(ended[key], whole[key], "{key}");

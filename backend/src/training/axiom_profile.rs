@@ -16,11 +16,13 @@ use shared::text::Analyzer;
 use shared::verdict::count_outcomes_per_query;
 
 use super::AxiomCurveValue;
-use super::examples::{SplitCandidates, TextWords};
+use super::examples::SplitCandidates;
+use super::words;
 use crate::error::Error;
 use crate::pipeline::ParallelExecutor;
 
 /// The instances of the axioms, and their documents as the network reads them.
+#[derive(Default)]
 pub(super) struct AxiomInstances {
     mined: MiningResult,
     pairs: QueryDocumentPairs,
@@ -51,13 +53,13 @@ impl AxiomInstances {
         let prepared = run_never_waiting_future(prepared)?;
         let mined = run_never_waiting_future(prepared.mine_all_queries(&mut cores))?.0;
         let pairs = QueryDocumentPairs::from_mining_result(&mined);
-        let words = TextWords::new(network.vocabulary());
+        let vocabulary = network.vocabulary();
         let prepare = |(query, doc): (usize, u32)| {
             let doc = mined.study_docs[doc as usize];
             let body = &prepared.collection.docs[doc.source_doc() as usize];
             let body = body.text_with_optional_title(network.config().reads_titles);
-            let query = words.ids(&prepared.collection.queries[query].text);
-            network.prepare(&query, &words.ids(&doc.text_to_score(&body)))
+            let query = words::ids(vocabulary, &prepared.collection.queries[query].text);
+            network.prepare(&query, &words::ids(vocabulary, &doc.text_to_score(&body)))
         };
         let all: Vec<(usize, u32)> = pairs.iter().collect();
         Ok(AxiomInstances {

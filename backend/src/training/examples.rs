@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use neural::training::{ExampleUnit, TrainingExamples};
-use neural::{InteractionNetwork, InteractionRanker, InteractionVocabulary, PreparedPair};
+use neural::{InteractionNetwork, InteractionRanker, PreparedPair};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shared::collection::{Collection, Qrels, Run, RunEntry};
@@ -15,7 +15,7 @@ use shared::probe::mining::OriginalOrDerivedDocument;
 use shared::probe::{CandidatePoolSpec, ScoreClaim};
 use shared::text::Analyzer;
 
-use super::{Augmentation, EffectivenessControls, InstanceAugmentation, MeasureValues};
+use super::{Augmentation, EffectivenessControls, InstanceAugmentation, MeasureValues, words};
 use crate::error::Error;
 use crate::pipeline;
 use crate::store::instances::{CollectionExternalIds, InstanceFileReader};
@@ -25,25 +25,6 @@ const MEASURES: [&str; 4] = ["AP", "RR", "RR@10", "nDCG@10"];
 
 /// The numbers of repetitions of LNC2-All.
 const REPETITIONS: [usize; 3] = [2, 3, 4];
-
-/// The ids of words of each document that was asked for, computed once.
-pub(super) struct TextWords<'a> {
-    vocabulary: &'a InteractionVocabulary,
-}
-
-impl<'a> TextWords<'a> {
-    pub(super) fn new(vocabulary: &'a InteractionVocabulary) -> TextWords<'a> {
-        TextWords { vocabulary }
-    }
-
-    /// Returns the ids of the words of a text that the vocabulary has.
-    pub(super) fn ids(&self, text: &str) -> Vec<u32> {
-        let words = InteractionRanker::words_of(text).into_iter();
-        words
-            .filter_map(|it| self.vocabulary.id_of_word(&it))
-            .collect()
-    }
-}
 
 /// The documents that are candidates of each query besides those with a judgment.
 pub(super) struct CandidatePools(Vec<Vec<DocNo>>);
@@ -326,15 +307,15 @@ impl<'a> PreparedCandidates<'a> {
         candidates: SplitCandidates,
         network: &InteractionNetwork,
     ) -> PreparedCandidates<'a> {
-        let words = TextWords::new(network.vocabulary());
+        let vocabulary = network.vocabulary();
         let with_titles = network.config().reads_titles;
         let queries = candidates.queries.iter();
         let queries: Vec<Vec<u32>> = queries
-            .map(|&it| words.ids(&collection.queries[it].text))
+            .map(|&it| words::ids(vocabulary, &collection.queries[it].text))
             .collect();
         let prepare = |row: &CandidateRow| {
             let document = &collection.docs[row.doc];
-            let document = words.ids(&document.text_with_optional_title(with_titles));
+            let document = words::ids(vocabulary, &document.text_with_optional_title(with_titles));
             network.prepare(&queries[row.query], &document.repeat(row.times))
         };
         let mut qrels = Qrels::default();
@@ -387,14 +368,17 @@ impl<'a> PreparedCandidates<'a> {
         training: &PreparedCandidates<'_>,
         seed: u64,
     ) -> Result<EffectivenessControls, Error> {
-        let words = TextWords::new(network.vocabulary());
+        let vocabulary = network.vocabulary();
         let queries = &self.candidates.queries;
         let with_titles = network.config().reads_titles;
         let text = |doc: usize| self.collection.docs[doc].text_with_optional_title(with_titles);
         let others = neural::training::random_cycle(queries.len(), seed);
         let swap = |row: &CandidateRow| {
             let other = &self.collection.queries[queries[others[row.query]]];
-            network.prepare(&words.ids(&other.text), &words.ids(&text(row.doc)))
+            network.prepare(
+                &words::ids(vocabulary, &other.text),
+                &words::ids(vocabulary, &text(row.doc)),
+            )
         };
         let swapped: Vec<PreparedPair> = self.candidates.rows.par_iter().map(swap).collect();
         let swapped = network
@@ -416,7 +400,7 @@ impl<'a> PreparedCandidates<'a> {
             longest_first: mean(&lengths),
             shortest_first: mean(&negative),
             constant_score: mean(&vec![0.0; lengths.len()]),
-            standard_error: standard_errors(&self.evaluate(network)?),
+            standard_error: MeasureValues::new(),
             n_queries: queries.len() as u64,
             candidates_and_those_in_training: [lengths.len() as u64, n_known],
         })
@@ -438,7 +422,7 @@ pub(super) fn measure_values(values: &[f64]) -> MeasureValues {
 
 /// Returns the standard error over queries of each mean: the standard deviation over the square
 /// root of the number of queries; 0 for one query.
-fn standard_errors(evaluation: &RunEvaluation) -> MeasureValues {
+pub(super) fn standard_errors(evaluation: &RunEvaluation) -> MeasureValues {
     let n = evaluation.per_query.len() as f64;
     let of_measure = |(at, mean): (usize, &f64)| {
         let values = evaluation.per_query.values().map(|it| it[at]);

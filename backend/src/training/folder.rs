@@ -16,7 +16,7 @@ const WAY_OUT: &str = "make room, or choose another folder";
 const CHECKPOINT: &str = "checkpoint.safetensors";
 /// The learning curve, one JSON object for each evaluation.
 const CURVES: &str = "curves.jsonl";
-/// The result.
+/// The result of the training.
 const SUMMARY: &str = "training.json";
 /// The weights that were selected so far.
 const WEIGHTS: &str = "model.safetensors";

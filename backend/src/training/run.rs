@@ -6,15 +6,14 @@ use neural::training::{
     EvaluationOutcome, NegativeSource, SelectedWeights, TrainingError, TrainingInput,
     TrainingRecipe, TrainingRun,
 };
-use neural::{
-    ForwardMode, InteractionConfig, InteractionNetwork, InteractionNetworkConfig,
-    InteractionRanker, InteractionRankerKind, PreparedPair,
-};
+use neural::{ForwardMode, InteractionConfig, InteractionNetwork, InteractionRanker, PreparedPair};
 use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
 
 use super::axiom_profile::AxiomInstances;
-use super::examples::{CandidatePools, PreparedCandidates, SplitCandidates, measure_values};
+use super::examples::{
+    CandidatePools, PreparedCandidates, SplitCandidates, measure_values, standard_errors,
+};
 use super::folder::TrainingFolder;
 use super::model_card::ModelCard;
 use super::{LearningCurvePoint, TrainingObserver, TrainingRequest, TrainingSummary, words};
@@ -33,7 +32,7 @@ pub(crate) fn train(
     observer: &dyn TrainingObserver,
 ) -> Result<Option<TrainingSummary>, Error> {
     let recipe = &request.recipe;
-    check_supported(request)?;
+    check_supported(recipe)?;
     let collection = &loaded.collection;
     let pools = CandidatePools::compute(&request.pool, collection, &loaded.folder)?;
     let select = |split: &str| SplitCandidates::select(collection, split, &pools);
@@ -52,12 +51,13 @@ pub(crate) fn train(
     let vectors = files.vectors.clone();
     let mining = (request.pool.clone(), files);
     let vocabulary = words::build_vocabulary(collection, &recipe.words, vectors.as_deref())?;
-    let config = network_config(request.model, recipe, vocabulary.dimensions())?;
+    let config = InteractionConfig::from_recipe(request.model, recipe, vocabulary.dimensions())?;
     let model_error = || Error::model_error_converter("that is trained");
     let network = InteractionNetwork::with_random_weights(config, vocabulary, request.seed)
         .map_err(model_error())?;
     let mut hash = Sha256::new();
     hash.update(network.config().to_json());
+    hash.update(collection.content_hash());
     let vocabulary = network.vocabulary();
     for number in vocabulary.idf().iter().chain(vocabulary.vectors()) {
         hash.update(number.to_le_bytes());
@@ -96,7 +96,10 @@ pub(crate) fn train(
     let dev = PreparedCandidates::prepare(collection, dev, &network);
     let mut work = TrainingWork {
         request,
-        axioms: AxiomInstances::mine(collection, dev.candidates(), &network, mining)?,
+        axioms: match run.is_finished() {
+            true => AxiomInstances::default(),
+            false => AxiomInstances::mine(collection, dev.candidates(), &network, mining)?,
+        },
         network,
         training,
         dev,
@@ -184,9 +187,8 @@ impl TrainingWork<'_> {
         let words = self.network.vocabulary().words().to_vec();
         let network = InteractionNetwork::load(config.as_bytes(), &weights, words)
             .map_err(Error::model_error_converter("that is trained"))?;
-        let evaluate = |it: &PreparedCandidates<'_>| -> Result<_, Error> {
-            Ok(measure_values(&it.evaluate(&network)?.mean))
-        };
+        let dev = self.dev.evaluate(&network)?;
+        let tested = test.map(|it| it.evaluate(&network)).transpose()?;
         let progress = self.run.progress();
         let best = progress.best.as_ref();
         let best = best.map(|it| {
@@ -198,15 +200,18 @@ impl TrainingWork<'_> {
             ]
         });
         let controlled = test.unwrap_or(&self.dev);
+        let seed = self.request.seed;
+        let mut controls = controlled.evaluate_controls(&network, &self.training, seed)?;
+        controls.standard_error = standard_errors(tested.as_ref().unwrap_or(&dev));
         let summary = TrainingSummary {
             model: self.request.model.to_string(),
             parameters: network.n_parameters() as u64,
             steps: progress.step,
             seconds: progress.seconds,
             best: best.into_iter().flatten().collect(),
-            dev: evaluate(&self.dev)?,
-            test: test.map(evaluate).transpose()?,
-            controls: controlled.evaluate_controls(&network, &self.training, self.request.seed)?,
+            dev: measure_values(&dev.mean),
+            test: tested.map(|it| measure_values(&it.mean)),
+            controls,
             sha256: encode_hex(&Sha256::digest(&weights)),
         };
         self.folder.write_summary(&summary)?;
@@ -226,68 +231,20 @@ impl TrainingWork<'_> {
     }
 }
 
-/// Returns the configuration of a network with the settings of a recipe.
-fn network_config(
-    kind: InteractionRankerKind,
-    recipe: &TrainingRecipe,
-    dimensions: usize,
-) -> Result<InteractionConfig, Error> {
-    let mut network = InteractionNetworkConfig::published(kind);
-    let dropout = recipe.network.dropout as f32;
-    match &mut network {
-        InteractionNetworkConfig::Duet(it) => it.dropout = dropout,
-        InteractionNetworkConfig::MatchPyramid(it) => it.dropout = dropout,
-        InteractionNetworkConfig::Drmm(_)
-        | InteractionNetworkConfig::Anmm(_)
-        | InteractionNetworkConfig::Knrm(_)
-        | InteractionNetworkConfig::ConvKnrm(_) => {
-            check_fixed("network.dropout", dropout == 0.0, "this network has none")?;
-        }
-    }
-    let trains_vectors = kind == InteractionRankerKind::MatchPyramid;
-    let reason = match trains_vectors {
-        true => "MatchPyramid trains its word vectors",
-        false => "this network does not train its word vectors",
-    };
-    check_fixed(
-        "network.train_vectors",
-        recipe.network.train_vectors == trains_vectors,
-        reason,
-    )?;
-    Ok(InteractionConfig {
-        variant: recipe.network.variant,
-        max_query_terms: recipe.words.max_query_terms,
-        max_document_terms: recipe.words.max_document_terms,
-        reads_titles: recipe.words.read_titles,
-        dimensions,
-        network,
-    })
-}
-
 /// Returns an error for the parts of a recipe that this command does not have.
-fn check_supported(request: &TrainingRequest) -> Result<(), Error> {
-    let recipe = &request.recipe;
-    check_fixed(
-        "sampling.negatives",
-        recipe.sampling.negatives == NegativeSource::Judged,
-        "negatives are the documents of lower grade in the qrels: `judged`",
-    )?;
-    check_fixed(
-        "loss.function",
-        !recipe.loss.function.needs_teacher_scores(),
-        "there are no scores of a teacher",
-    )
-}
-
-fn check_fixed(key: &str, is_right: bool, reason: &str) -> Result<(), Error> {
-    match is_right {
-        true => Ok(()),
-        false => Err(TrainingError::InvalidRecipe {
-            recipe: key.to_owned(),
-            reason: reason.to_owned(),
-        }
-        .into()),
-    }
+fn check_supported(recipe: &TrainingRecipe) -> Result<(), TrainingError> {
+    let (key, reason) = if recipe.sampling.negatives != NegativeSource::Judged {
+        let reason = "negatives are the documents of lower grade in the qrels: `judged`";
+        ("sampling.negatives", reason)
+    } else if recipe.loss.function.needs_teacher_scores() {
+        ("loss.function", "there are no scores of a teacher")
+    } else {
+        return Ok(());
+    };
+    Err(TrainingError::InvalidRecipe {
+        recipe: key.to_owned(),
+        reason: reason.to_owned(),
+    })
 }
 
 /// Names the folder in the error that its checkpoint is of another training.

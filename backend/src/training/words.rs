@@ -57,6 +57,12 @@ pub(super) fn build_vocabulary(
         .map_err(Error::model_error_converter("that is trained"))
 }
 
+/// Returns the ids of the words of a text that the vocabulary has.
+pub(super) fn ids(vocabulary: &InteractionVocabulary, text: &str) -> Vec<u32> {
+    let words = InteractionRanker::words_of(text).into_iter();
+    words.filter_map(|it| vocabulary.id_of_word(&it)).collect()
+}
+
 fn count_words(collection: &Collection, with_titles: bool) -> BTreeMap<String, WordCounts> {
     let count_part = |docs: &[shared::collection::Document]| {
         let mut counts: BTreeMap<String, WordCounts> = BTreeMap::new();

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, unsupported_value};
+use crate::training::{TrainingError, TrainingRecipe};
 
 /// A network that scores the interactions of query terms with document terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -134,7 +135,7 @@ pub struct DuetConfig {
     pub pooled_terms: usize,
     /// The number of hidden units of both models.
     pub hidden_units: usize,
-    /// The probability of dropout.
+    /// The probability that an element is dropped during training.
     pub dropout: f32,
 }
 
@@ -148,7 +149,7 @@ pub struct MatchPyramidConfig {
     pub pooled_rows: usize,
     /// The number of columns after pooling, over document terms.
     pub pooled_columns: usize,
-    /// The probability of dropout.
+    /// The probability that an element is dropped during training.
     pub dropout: f32,
 }
 
@@ -242,37 +243,52 @@ impl InteractionNetworkConfig {
 }
 
 impl InteractionConfig {
-    /// Returns the configuration of the recipe `wikiqa-reference`: 20 query terms, 40 document
-    /// terms, 50 dimensions, the published sizes. DRMM, aNMM and Duet are as published, KNRM and
-    /// Conv-KNRM as intended; for MatchPyramid both are the same.
-    pub fn wikiqa_reference(kind: InteractionRankerKind) -> InteractionConfig {
-        let variant = match kind {
-            InteractionRankerKind::Drmm
-            | InteractionRankerKind::Anmm
-            | InteractionRankerKind::Duet
-            | InteractionRankerKind::MatchPyramid => NetworkVariant::AsPublished,
-            InteractionRankerKind::Knrm | InteractionRankerKind::ConvKnrm => {
-                NetworkVariant::AsIntended
-            }
+    /// Returns the configuration of a network that is trained by a recipe, with word vectors of
+    /// `dimensions` numbers. Returns an error for settings that the network does not have.
+    pub fn from_recipe(
+        kind: InteractionRankerKind,
+        recipe: &TrainingRecipe,
+        dimensions: usize,
+    ) -> Result<InteractionConfig, TrainingError> {
+        let check = |key: &str, is_right: bool, reason: &str| match is_right {
+            true => Ok(()),
+            false => Err(TrainingError::InvalidRecipe {
+                recipe: key.to_owned(),
+                reason: reason.to_owned(),
+            }),
         };
-        InteractionConfig {
-            variant,
-            max_query_terms: 20,
-            max_document_terms: 40,
-            reads_titles: false,
-            dimensions: 50,
-            network: InteractionNetworkConfig::published(kind),
+        let mut network = InteractionNetworkConfig::published(kind);
+        let dropout = recipe.network.dropout as f32;
+        match &mut network {
+            InteractionNetworkConfig::Duet(it) => it.dropout = dropout,
+            InteractionNetworkConfig::MatchPyramid(it) => it.dropout = dropout,
+            InteractionNetworkConfig::Drmm(_)
+            | InteractionNetworkConfig::Anmm(_)
+            | InteractionNetworkConfig::Knrm(_)
+            | InteractionNetworkConfig::ConvKnrm(_) => {
+                check("network.dropout", dropout == 0.0, "this network has none")?;
+            }
         }
+        let trains_vectors = kind == InteractionRankerKind::MatchPyramid;
+        let reason = match trains_vectors {
+            true => "MatchPyramid trains its word vectors",
+            false => "this network does not train its word vectors",
+        };
+        let is_right = recipe.network.train_vectors == trains_vectors;
+        check("network.train_vectors", is_right, reason)?;
+        Ok(InteractionConfig {
+            variant: recipe.network.variant,
+            max_query_terms: recipe.words.max_query_terms,
+            max_document_terms: recipe.words.max_document_terms,
+            reads_titles: recipe.words.read_titles,
+            dimensions,
+            network,
+        })
     }
 
     /// Returns the kind of the network.
     pub fn kind(&self) -> InteractionRankerKind {
         self.network.kind()
-    }
-
-    /// Whether `config.json` is that of an interaction ranker.
-    pub fn is_supported_config(config: &[u8]) -> bool {
-        InteractionConfig::parse(config).is_ok()
     }
 
     /// Reads and checks the contents of `config.json`.

@@ -31,8 +31,8 @@ use crate::interaction::layers::{
 };
 use crate::interaction::{ForwardPass, InitialValues, PreparedPair, VariableShape, uniform_glorot};
 
-/// The number of parts in which gradients are summed; fixed, so that the number of threads is not
-/// seen in the sums.
+/// The number of parts in which gradients are summed. It is fixed, so that sums have the same bits
+/// with any number of threads.
 const N_PARTS: usize = 4;
 
 /// The layers with dropout, each with random numbers of its own.
@@ -46,7 +46,7 @@ enum DropoutLayer {
     DistributedHidden,
 }
 
-/// Returns the trained variables.
+/// Returns the trained variables of both models.
 ///
 /// `local.convolution.weight` is `[m, m, f]`: document place, place in the kernel, filter. A row of
 /// the other convolutions has the dimensions of the first term of the window, then of the next. The

@@ -31,8 +31,8 @@ const FILTER_SIZE: usize = 9;
 /// The number of filters that are computed side by side.
 const LANES: usize = 16;
 
-/// The number of parts in which gradients are summed; fixed, so that the number of threads is not
-/// seen in the sums.
+/// The number of parts in which gradients are summed. It is fixed, so that sums have the same bits
+/// with any number of threads.
 const N_PARTS: usize = 8;
 
 /// Marks a window in which no filter is above 0.

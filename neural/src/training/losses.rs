@@ -88,8 +88,8 @@ pub fn margin_mse_loss(scores: &Tensor, teacher_scores: &Tensor) -> Result<Tenso
     difference.sqr()?.mean_all()
 }
 
-/// Returns the mean of −y ln σ(x) − (1 − y) ln(1 − σ(x)) over logits x and labels y from 0 to 1 of
-/// equal shape.
+/// Returns the mean of −y ln σ(x) − (1 − y) ln(1 − σ(x)) over logits x and labels y from 0 to 1,
+/// which have the same shape.
 ///
 /// It is computed as softplus(x) − xy, where softplus(x) = m + ln(exp(x − m) + exp(−m)) and m =
 /// max(x, 0) has no gradient of its own. Nothing overflows; the gradient is σ(x) − y everywhere.

@@ -91,8 +91,8 @@ fn rows(candidates: &[(usize, i32)], is_kept: impl Fn(i32) -> bool) -> Vec<usize
 
 /// Returns the rows of the `depth` highest scores among those of at most `positive_score` −
 /// `margin`, best first; rows with equal scores in ascending order. A negative above that bound may
-/// be a relevant document without a judgment (Qu et al. 2021, RocketQA). `negatives` has row and
-/// score.
+/// be a relevant document without a judgment (Qu et al. 2021, RocketQA). `negatives` has the row and
+/// the score of each.
 pub fn select_hard_negatives(
     negatives: &[(usize, f32)],
     positive_score: f32,
@@ -176,8 +176,8 @@ impl RandomChoice {
     }
 }
 
-/// Draws batches of examples; the batch of an update depends on nothing but the seed and the
-/// number of the update.
+/// Draws batches of examples. The batch of an update is a function of the seed and of the number of
+/// updates before it.
 #[derive(Clone, Debug)]
 pub struct BatchSampler {
     examples: TrainingExamples,
