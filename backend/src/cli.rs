@@ -80,7 +80,7 @@ enum Command {
     Eval(collection::EvalArgs),
     /// Tune the parameters of a lexical ranker by grid search
     Tune(tune::TuneArgs),
-    /// Export the tables of a study
+    /// Export the tables and the figure of a study or a training
     Report(study::ReportArgs),
     /// Create, resume, check and publish studies
     Study(study::ManageStudiesArgs),

@@ -14,14 +14,14 @@ mod folder;
 mod model_card;
 mod run;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use neural::InteractionRankerKind;
 use neural::training::TrainingRecipe;
-use serde::{Deserialize, Serialize};
 use shared::probe::CandidatePoolSpec;
+use shared::training::LearningCurvePoint;
 
+pub(crate) use folder::read_training_record;
 pub(crate) use run::train;
 
 /// What is trained, on what, and how.
@@ -98,78 +98,6 @@ impl std::str::FromStr for InstanceAugmentation {
             weight,
         })
     }
-}
-
-/// Values of effectiveness measures by their names, such as `AP`.
-pub(crate) type MeasureValues = BTreeMap<String, f64>;
-
-/// The learning curve at one checkpoint, a line of `curves.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct LearningCurvePoint {
-    /// The number of updates before this checkpoint.
-    pub step: u64,
-    /// The mean loss of the updates since the point before.
-    pub loss: f64,
-    /// The effectiveness on the development queries.
-    pub dev: MeasureValues,
-    /// How often each axiom is satisfied on the development queries, by its slug.
-    pub axioms: BTreeMap<String, AxiomCurveValue>,
-}
-
-/// How often an axiom is satisfied.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct AxiomCurveValue {
-    /// The fraction of satisfied instances.
-    pub fraction: f64,
-    /// Its 95 % interval over queries.
-    pub interval: [f64; 2],
-    /// The number of instances.
-    pub n: u64,
-}
-
-/// The result of a training, `training.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct TrainingSummary {
-    /// The name of the network.
-    pub model: String,
-    /// The number of trained weights.
-    pub parameters: u64,
-    /// The number of updates before this checkpoint.
-    pub steps: u64,
-    /// The duration of the training with its evaluations, without interruptions.
-    pub seconds: f64,
-    /// The best evaluation: its step, and the value of the measure that selects the weights.
-    pub best: BTreeMap<String, serde_json::Number>,
-    /// The effectiveness of the result on the development queries.
-    pub dev: MeasureValues,
-    /// The effectiveness of the result on the test queries.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub test: Option<MeasureValues>,
-    /// What the effectiveness would be without the right query, on the test queries, or on the
-    /// development queries if there is no test split.
-    pub controls: EffectivenessControls,
-    /// SHA-256 of `model.safetensors` in hex.
-    pub sha256: String,
-}
-
-/// The effectiveness of rankings that do not match queries with documents.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct EffectivenessControls {
-    /// The candidates of each query, ranked by the trained ranker for another query.
-    pub swapped_queries: MeasureValues,
-    /// The document with most words first.
-    pub longest_first: MeasureValues,
-    /// The document with fewest words first.
-    pub shortest_first: MeasureValues,
-    /// The same score for all documents.
-    pub constant_score: MeasureValues,
-    /// The standard error over queries of the ranker's own values.
-    pub standard_error: MeasureValues,
-    /// The number of queries.
-    pub n_queries: u64,
-    /// The number of candidates of these queries, and of those whose text is also a candidate of a
-    /// training query.
-    pub candidates_and_those_in_training: [u64; 2],
 }
 
 /// Receives the progress of a training, and may cancel it.

@@ -75,6 +75,7 @@ pub mod tune;
 pub mod late_interaction;
 pub mod study;
 pub mod compare;
+pub mod training;
 pub mod report;
 pub mod annotation;
 pub mod plot;

@@ -20,6 +20,7 @@ mod figures;
 mod regression;
 mod late_interaction;
 pub mod comparison;
+mod training;
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,7 @@ pub use regression::{
     study_baseline_comparison_table,
 };
 pub use study_tables::{score_stability_table, study_tables};
+pub use training::{learned_first_sentence, training_effectiveness_table, training_tables};
 
 /// A table: rows of values under named columns, with the notes that are needed to read them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

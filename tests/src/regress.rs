@@ -31,7 +31,7 @@ fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
 
 #[test]
 fn a_training_is_killed_a_hundred_times() {
-    train::kill_and_compare(100, 120);
+    train::kill_and_compare(100, 600);
 }
 
 /// Runs with each database.

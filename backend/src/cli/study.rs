@@ -7,8 +7,9 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use shared::plot;
-use shared::report;
+use shared::error::Error as InputError;
+use shared::plot::{self, PlotFigure};
+use shared::report::{self, ReportTable};
 use shared::study::behavioral_tests::{BehavioralTestOptions, TieThreshold};
 use shared::study::controls::StudyPageControls;
 use shared::study::figures::StudyFigureOptions;
@@ -25,6 +26,7 @@ use crate::pipeline::{self, NewStudy, StudyReplacementPolicy};
 use crate::runtime::run_with_database;
 use crate::store::studies::{StudyVisibility, files};
 use crate::store::{DataFolder, dataset, write_atomically};
+use crate::training::read_training_record;
 
 /// Holds the command-line arguments of `axioscope study`.
 #[derive(clap::Args)]
@@ -323,7 +325,8 @@ fn list(folder: &DataFolder) -> Result<CommandOutcome, Error> {
 /// Holds the command-line arguments of `axioscope report`.
 #[derive(clap::Args)]
 pub(crate) struct ReportArgs {
-    /// Name of the study
+    /// Name of the study, or folder of a training
+    #[arg(value_name = "STUDY|FOLDER")]
     study: String,
     /// Output format: md, csv, tex, json or html
     #[arg(long, value_enum, default_value = "md")]
@@ -356,8 +359,15 @@ enum Format {
 impl ReportArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::open(data)?;
-        let study = pipeline::load_study(&folder, &self.study)?;
-        let text = self.text(&study)?;
+        let training = Path::new(&self.study);
+        let text = match pipeline::load_study(&folder, &self.study) {
+            Err(Error::Input(InputError::NotFound { .. } | InputError::Invalid { .. }))
+                if training.is_dir() =>
+            {
+                self.format_training(training)?
+            }
+            study => self.format_study(&study?)?,
+        };
         match &self.out {
             Some(path) => {
                 write_atomically(path, "choose another file", |mut file| {
@@ -369,7 +379,24 @@ impl ReportArgs {
         Ok(CommandOutcome::Done)
     }
 
-    fn text(&self, study: &Study) -> Result<String, Error> {
+    fn format_training(&self, folder: &Path) -> Result<String, Error> {
+        for (name, is_given) in [
+            ("variant", self.variant.is_some()),
+            ("split", self.split.is_some()),
+            ("tie-threshold", self.tie_threshold.is_some()),
+        ] {
+            if is_given {
+                let reason = "is an option for studies; leave it out for a training";
+                return Err(InputError::unsupported_value(name, reason).into());
+            }
+        }
+        let record = read_training_record(folder)?;
+        let tables = report::training_tables(&record);
+        let figure = || plot::draw_learning_curves(&record.points);
+        Ok(self.format_tables(&record.name, figure, &tables, &tables[0]))
+    }
+
+    fn format_study(&self, study: &Study) -> Result<String, Error> {
         let source = shared::probe::AxiomDefinitionPaper::Camara2020;
         let variant = self
             .variant
@@ -396,19 +423,28 @@ impl ReportArgs {
         let mut tables = report::study_tables(&overview);
         tables.extend(report::behavioral_test_tables(&behaviours));
         tables.extend(report::figure_data_tables(&figures));
-        Ok(match self.format {
-            Format::Md => report::tables_to_markdown(&tables),
-            Format::Csv => report::table_to_csv(&tables[1]),
-            Format::Tex => report::tables_to_latex(&tables),
-            Format::Json => report::tables_to_json(&tables),
+        let figure = || plot::draw_study_heatmap_figure(&overview);
+        Ok(self.format_tables(&overview.title, figure, &tables, &tables[1]))
+    }
+
+    /// Returns all tables, or the one for programs in a format that has a single table.
+    fn format_tables(
+        &self,
+        title: &str,
+        figure: impl FnOnce() -> PlotFigure,
+        tables: &[ReportTable],
+        for_programs: &ReportTable,
+    ) -> String {
+        match self.format {
+            Format::Md => report::tables_to_markdown(tables),
+            Format::Csv => report::table_to_csv(for_programs),
+            Format::Tex => report::tables_to_latex(tables),
+            Format::Json => report::tables_to_json(tables),
             Format::Html => {
-                let figure = plot::figure_to_svg(
-                    &plot::draw_study_heatmap_figure(&overview),
-                    plot::FigureTheme::Light,
-                );
-                report::report_to_html(&overview.title, &[figure], &tables)
+                let figure = plot::figure_to_svg(&figure(), plot::FigureTheme::Light);
+                report::report_to_html(title, &[figure], tables)
             }
-        })
+        }
     }
 }
 

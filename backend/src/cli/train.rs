@@ -8,13 +8,13 @@ use clap::ValueEnum;
 use neural::InteractionRankerKind;
 use neural::training::TrainingRecipe;
 use shared::probe::CandidatePoolSpec;
+use shared::training::LearningCurvePoint;
 
 use super::{CommandOutcome, load, print_json};
 use crate::error::Error;
 use crate::progress::ProgressBar;
 use crate::training::{
-    self, Augmentation, InstanceAugmentation, LearningCurvePoint, TrainingObserver,
-    TrainingRequest, TrainingSplits,
+    self, Augmentation, InstanceAugmentation, TrainingObserver, TrainingRequest, TrainingSplits,
 };
 
 /// Holds the command-line arguments of `axioscope train`.

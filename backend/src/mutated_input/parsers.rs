@@ -21,6 +21,7 @@ use shared::study::build::{self, StudyInputs};
 use shared::study::preparation::{ParsedInputFiles, run_never_waiting_future};
 use shared::study::{Study, StudyDefinition};
 use shared::text::{Analyzer, Tokenizer, WordpieceVocabulary, linguistics};
+use shared::training::LearningCurvePoint;
 
 use super::{Parser, Seeds};
 use crate::cli::Cli;
@@ -90,6 +91,9 @@ pub(super) const PARSERS: &[Parser] = &[
     }),
     of("trec-topics", &[TOPICS, "q1\triver bank\n"], |it| {
         rows(trec::topics::read_trec_topics("a", it, &mut |_| ()))
+    }),
+    of("learning-curve", &[CURVE], |it| {
+        LearningCurvePoint::parse_lines("a", it).is_ok()
     }),
     of("text-pairs", &[PAIRS], |it| {
         rows(document_pairs::read_dataset_transfer_pairs(
@@ -297,6 +301,9 @@ const QUESTIONS: &str =
     "QID\tQuestion\tDocumentID\tDocumentName\tRelevantPassages\n7\twhat?\t1\tA\t0,1\n";
 const MSPC: &str = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\tone\ttwo\n";
 const PAIRS: &str = r#"{"_id": "1", "query": "q", "a": "one", "b": "two", "group": "g"}
+"#;
+const CURVE: &str = r#"{"step": 9, "loss": 0.5, "dev": {"AP": 0.6}, "axioms": {}}
+{"step": 10, "loss": 0.25, "dev": {}, "axioms": {"tp": {"fraction": 0.7, "interval": [0.6, 1], "n": 9}}}
 "#;
 const FACTUALITY: &str = r#"
 {"_id": "1", "question": "who", "answers": ["Ada Byrd"], "type": "PERSON", "passage": "Ada Byrd."}

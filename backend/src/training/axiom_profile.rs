@@ -13,9 +13,9 @@ use shared::study::preparation::{
     MiningSettings, ParsedInputFiles, PreparedCollection, run_never_waiting_future,
 };
 use shared::text::Analyzer;
+use shared::training::AxiomCurveValue;
 use shared::verdict::count_outcomes_per_query;
 
-use super::AxiomCurveValue;
 use super::examples::SplitCandidates;
 use super::words;
 use crate::error::Error;

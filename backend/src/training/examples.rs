@@ -14,8 +14,9 @@ use shared::index::{DocNo, Index};
 use shared::probe::mining::OriginalOrDerivedDocument;
 use shared::probe::{CandidatePoolSpec, ScoreClaim};
 use shared::text::Analyzer;
+use shared::training::{EffectivenessControls, MeasureValues};
 
-use super::{Augmentation, EffectivenessControls, InstanceAugmentation, MeasureValues, words};
+use super::{Augmentation, InstanceAugmentation, words};
 use crate::error::Error;
 use crate::pipeline;
 use crate::store::instances::{CollectionExternalIds, InstanceFileReader};

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use neural::training::TrainingCheckpoint;
+use shared::error::Error as InputError;
+use shared::training::{LearningCurvePoint, TrainingRecord, TrainingSummary};
 
-use super::{LearningCurvePoint, TrainingSummary};
 use crate::error::Error;
 use crate::store::write_atomically;
 
@@ -20,6 +21,31 @@ const CURVES: &str = "curves.jsonl";
 const SUMMARY: &str = "training.json";
 /// The weights that were selected so far.
 const WEIGHTS: &str = "model.safetensors";
+
+/// Reads the learning curve and, if the training has ended, the result from its folder.
+pub(crate) fn read_training_record(path: &Path) -> Result<TrainingRecord, Error> {
+    let folder = TrainingFolder {
+        path: path.to_owned(),
+    };
+    let points = folder.read_curve(u64::MAX)?;
+    if points.is_empty() {
+        let reason = "has no checkpoint; give the name of a study, or the folder of a training \
+             after its first epoch";
+        return Err(InputError::unreadable_file(&folder.name_of(CURVES), reason).into());
+    }
+    let summary = folder.read(SUMMARY)?;
+    let summary = summary.map(|it| serde_json::from_slice::<TrainingSummary>(&it));
+    let summary = summary.transpose().map_err(|it| Error::CorruptData {
+        what: folder.name_of(SUMMARY),
+        reason: format!("{it}; repeat the command `train`, which writes it again"),
+    })?;
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    Ok(TrainingRecord {
+        name: name.to_string_lossy().into_owned(),
+        points,
+        summary,
+    })
+}
 
 /// The folder that a training writes.
 pub(super) struct TrainingFolder {
@@ -50,14 +76,7 @@ impl TrainingFolder {
     /// are made again.
     pub(super) fn read_curve(&self, last_step: u64) -> Result<Vec<LearningCurvePoint>, Error> {
         let bytes = self.read(CURVES)?.unwrap_or_default();
-        let lines = bytes.split(|it| *it == b'\n').filter(|it| !it.is_empty());
-        let points = lines.map(|line| {
-            serde_json::from_slice::<LearningCurvePoint>(line).map_err(|it| {
-                let reason = std::io::Error::new(std::io::ErrorKind::InvalidData, it);
-                Error::io_error_converter(&self.path.join(CURVES), "choose another folder")(reason)
-            })
-        });
-        let mut points = points.collect::<Result<Vec<_>, Error>>()?;
+        let mut points = LearningCurvePoint::parse_lines(&self.name_of(CURVES), &bytes)?;
         points.retain(|it| it.step <= last_step);
         Ok(points)
     }
@@ -95,6 +114,10 @@ impl TrainingFolder {
         write_atomically(&self.path.join(name), WAY_OUT, |mut file| {
             file.write_all(bytes)
         })
+    }
+
+    fn name_of(&self, file: &str) -> String {
+        self.path.join(file).display().to_string()
     }
 
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {

@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use super::{LearningCurvePoint, MeasureValues, TrainingRequest, TrainingSummary};
+use shared::report::{self, ReportTable};
+use shared::training::{LearningCurvePoint, TrainingSummary};
+
+use super::TrainingRequest;
 
 /// What a model card is written from.
 pub(super) struct ModelCard<'a> {
@@ -66,46 +69,14 @@ impl ModelCard<'_> {
         ] {
             add_row(&mut card, name, [value]);
         }
-        self.add_effectiveness(&mut card);
+        let effectiveness = ReportTable {
+            title: "Effectiveness".to_owned(),
+            ..report::training_effectiveness_table(summary)
+        };
+        card.push('\n');
+        card.push_str(&report::tables_to_markdown(&[effectiveness]));
         self.add_axioms(&mut card);
         card
-    }
-
-    fn add_effectiveness(&self, card: &mut String) {
-        let summary = self.summary;
-        let controls = &summary.controls;
-        let [n_candidates, n_known] = controls.candidates_and_those_in_training;
-        let split = match summary.test {
-            Some(_) => "test",
-            None => "development",
-        };
-        let names: Vec<String> = summary.dev.keys().cloned().collect();
-        card.push_str("\n## Effectiveness\n\n");
-        add_row(card, "", names.iter().cloned());
-        add_row(card, "---", names.iter().map(|_| "---:".to_owned()));
-        let values = |it: &MeasureValues| -> Vec<String> {
-            it.values().map(|it| format!("{it:.4}")).collect()
-        };
-        add_row(card, "development queries", values(&summary.dev));
-        if let Some(test) = &summary.test {
-            add_row(card, "test queries", values(test));
-        }
-        for (name, measured) in [
-            ("standard error", &controls.standard_error),
-            ("ranked for another query", &controls.swapped_queries),
-            ("longest document first", &controls.longest_first),
-            ("shortest document first", &controls.shortest_first),
-            ("one score for all", &controls.constant_score),
-        ] {
-            add_row(card, name, values(measured));
-        }
-        write!(
-            card,
-            "\nThe last five rows are for the {} {split} queries. The text of {n_known} of their \
-             {n_candidates} candidates is also a candidate of a training query.\n",
-            controls.n_queries
-        )
-        .expect("a String takes every write");
     }
 
     fn add_axioms(&self, card: &mut String) {

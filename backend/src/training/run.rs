@@ -9,6 +9,7 @@ use neural::training::{
 use neural::{ForwardMode, InteractionConfig, InteractionNetwork, InteractionRanker, PreparedPair};
 use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
+use shared::training::{LearningCurvePoint, TrainingSummary};
 
 use super::axiom_profile::AxiomInstances;
 use super::examples::{
@@ -16,7 +17,7 @@ use super::examples::{
 };
 use super::folder::TrainingFolder;
 use super::model_card::ModelCard;
-use super::{LearningCurvePoint, TrainingObserver, TrainingRequest, TrainingSummary, words};
+use super::{TrainingObserver, TrainingRequest, words};
 use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
 use crate::pipeline;
