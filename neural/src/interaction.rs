@@ -1,7 +1,8 @@
 //! Rankers over the interactions of query terms with document terms: DRMM, aNMM, Duet,
 //! MatchPyramid, KNRM and Conv-KNRM.
 //!
-//! They are small and made to be trained: scores are tensors with a graph, from which `backward` computes the gradients of all variables.
+//! They are small and made to be trained: scores are tensors with a graph, from which `backward`
+//! computes the gradients of all variables.
 //! Everything that is random is a function of a seed and of what it is for, and no result depends
 //! on the number of threads. They compute on the CPU in f32.
 //!

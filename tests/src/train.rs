@@ -222,8 +222,8 @@ fn a_study_is_reported_before_a_training_of_its_name() {
     assert!(report.contains("## A study: "), "{report}");
 }
 
-/// Trains once without interruption, and once with this many kills: every fourth meets the set-up of
-/// the training, the others come after one to three more checkpoints.
+/// Trains once without interruption, and once with this many kills: every fourth meets the set-up
+/// of the training, the others come after one to three more checkpoints.
 pub(crate) fn kill_and_compare(n_kills: u64, n_epochs: u64) {
     let home = home_with_splits();
     let line = |out: &str, seed: u64| {

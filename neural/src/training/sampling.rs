@@ -91,8 +91,8 @@ fn rows(candidates: &[(usize, i32)], is_kept: impl Fn(i32) -> bool) -> Vec<usize
 
 /// Returns the rows of the `depth` highest scores among those of at most `positive_score` −
 /// `margin`, best first; rows with equal scores in ascending order. A negative above that bound may
-/// be a relevant document without a judgment (Qu et al. 2021, RocketQA). `negatives` has the row and
-/// the score of each.
+/// be a relevant document without a judgment (Qu et al. 2021, RocketQA). `negatives` has the row
+/// and the score of each.
 pub fn select_hard_negatives(
     negatives: &[(usize, f32)],
     positive_score: f32,
