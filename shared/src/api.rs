@@ -10,6 +10,7 @@ pub mod people;
 pub mod annotation;
 pub mod rerank;
 pub mod study_request;
+pub mod training;
 pub mod worker;
 
 use std::fmt;
@@ -566,7 +567,7 @@ pub struct ScoringJob {
     pub created_at: String,
 }
 
-/// The state of a scoring job, from waiting in the queue to its end.
+/// The state of a scoring job or a training, from waiting in the queue to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -575,7 +576,7 @@ pub enum JobState {
     Queued,
     /// The job is running.
     Running,
-    /// All pairs have a score.
+    /// All pairs have a score, or the training has ended.
     Done,
     /// The job was canceled.
     Canceled,

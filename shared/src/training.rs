@@ -2,6 +2,7 @@
 //! effectiveness of its result with controls.
 
 pub mod axiom_curve;
+pub mod spec;
 
 use std::collections::BTreeMap;
 

@@ -2,27 +2,21 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use clap::ValueEnum;
-use neural::InteractionRankerKind;
-use neural::training::TrainingRecipe;
-use shared::probe::CandidatePoolSpec;
 use shared::training::LearningCurvePoint;
+use shared::training::spec::TrainingSpec;
 
 use super::{CommandOutcome, load, print_json};
 use crate::error::Error;
 use crate::progress::ProgressBar;
-use crate::training::{
-    self, Augmentation, InstanceAugmentation, TrainingObserver, TrainingRequest, TrainingSplits,
-};
+use crate::training::{self, TrainingObserver, TrainingRequest};
 
 /// Holds the command-line arguments of `axioscope train`.
 #[derive(clap::Args)]
 pub(crate) struct TrainArgs {
-    /// Network
-    #[arg(long, value_enum)]
-    model: NetworkName,
+    /// Network: drmm, anmm, duet, matchpyramid, knrm or conv-knrm
+    #[arg(long)]
+    model: String,
     /// Folder or name of an imported collection with qrels and splits. The candidates of a query
     /// are the documents that the qrels list for it, grade 0 included; queries without a relevant
     /// document do not count.
@@ -31,7 +25,7 @@ pub(crate) struct TrainArgs {
     /// Candidates of a query besides its judged documents, with grade 0: judged (none), group,
     /// rank:bm25:K, run:FILE:K or all; also the candidate pool of the axioms
     #[arg(long, value_name = "POOL", default_value = "judged")]
-    pool: CandidatePoolSpec,
+    pool: String,
     /// Split of the queries to train on
     #[arg(long, default_value = "train")]
     split: String,
@@ -52,7 +46,7 @@ pub(crate) struct TrainArgs {
     /// axioms from `mine` as pairs, with how many there are for each judged pair [default weight:
     /// 1]. May be repeated.
     #[arg(long, value_name = "lnc2|instances:FILE[:WEIGHT]")]
-    augment: Vec<AugmentationArg>,
+    augment: Vec<String>,
     /// Change a number of the recipe, such as learning_rate=0.01; vectors=FILE gives word vectors.
     /// May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -68,81 +62,21 @@ pub(crate) struct TrainArgs {
     json: bool,
 }
 
-/// The networks that can be trained.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum NetworkName {
-    /// Deep Relevance Matching Model
-    Drmm,
-    /// Attention-based Neural Matching Model
-    Anmm,
-    /// Duet of a local and a distributed model
-    Duet,
-    /// Convolutions over a matrix of similarities
-    #[value(name = "matchpyramid")]
-    MatchPyramid,
-    /// Kernel-based Neural Ranking Model
-    Knrm,
-    /// KNRM over word n-grams
-    ConvKnrm,
-}
-
-impl NetworkName {
-    fn kind(self) -> InteractionRankerKind {
-        match self {
-            NetworkName::Drmm => InteractionRankerKind::Drmm,
-            NetworkName::Anmm => InteractionRankerKind::Anmm,
-            NetworkName::Duet => InteractionRankerKind::Duet,
-            NetworkName::MatchPyramid => InteractionRankerKind::MatchPyramid,
-            NetworkName::Knrm => InteractionRankerKind::Knrm,
-            NetworkName::ConvKnrm => InteractionRankerKind::ConvKnrm,
-        }
-    }
-}
-
-/// What is added to the training examples.
-#[derive(Debug, Clone)]
-enum AugmentationArg {
-    /// Documents repeated 2, 3 and 4 times, with the same grade
-    Lnc2,
-    /// Instances of axioms
-    Instances(InstanceAugmentation),
-}
-
-impl FromStr for AugmentationArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<AugmentationArg, String> {
-        match (text, text.strip_prefix("instances:")) {
-            ("lnc2", _) => Ok(AugmentationArg::Lnc2),
-            (_, Some(instances)) => Ok(AugmentationArg::Instances(instances.parse()?)),
-            (_, None) => Err("is neither lnc2 nor instances:FILE[:WEIGHT]".to_owned()),
-        }
-    }
-}
-
 impl TrainArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
-        let mut augmentation = Augmentation::default();
-        for it in &self.augment {
-            match it {
-                AugmentationArg::Lnc2 => augmentation.repeats_documents = true,
-                AugmentationArg::Instances(it) => augmentation.instances.push(it.clone()),
-            }
-        }
-        let request = TrainingRequest {
-            model: self.model.kind(),
-            recipe: self.read_recipe()?,
-            collection: self.collection,
+        let spec = TrainingSpec {
+            model: self.model,
             pool: self.pool,
-            splits: TrainingSplits {
-                train: self.split,
-                dev: self.dev,
-                test: self.test,
-            },
-            augmentation,
+            split: self.split,
+            dev: self.dev,
+            test: self.test,
+            recipe: self.recipe,
+            variant: self.variant,
+            augment: self.augment,
+            set: self.set,
             seed: self.seed,
-            out: self.out,
         };
+        let request = TrainingRequest::resolve(&spec, &self.collection, &self.out)?;
         let loaded = load(&request.collection, data, None)?;
         let observer = TerminalObserver {
             bar: RefCell::new(None),
@@ -171,29 +105,6 @@ impl TrainArgs {
         }
         println!("weights\tSHA-256 {}", summary.sha256);
         Ok(CommandOutcome::Done)
-    }
-
-    fn read_recipe(&self) -> Result<TrainingRecipe, Error> {
-        let name = self.model.kind().name();
-        let is_file = Path::new(&self.recipe).is_file();
-        let mut recipe = if is_file {
-            let way_out = "give the name of a recipe, or a file in UTF-8";
-            let text = std::fs::read_to_string(&self.recipe)
-                .map_err(Error::io_error_converter(Path::new(&self.recipe), way_out))?;
-            TrainingRecipe::parse(&text, name)?
-        } else {
-            TrainingRecipe::built_in(&self.recipe, name)?
-        };
-        if let Some(variant) = &self.variant {
-            recipe.set("variant", variant)?;
-        }
-        for setting in &self.set {
-            match setting.split_once('=') {
-                Some((key, value)) => recipe.set(key.trim(), value.trim())?,
-                None => recipe.set(setting, "")?,
-            }
-        }
-        Ok(recipe)
     }
 }
 

@@ -1,0 +1,61 @@
+//! A training as users ask for it: the flags of `axioscope train`, the keys of `[[train]]` in a
+//! study file, and the form of the page.
+
+use serde::{Deserialize, Serialize};
+
+/// What is trained, on which queries, and how.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TrainingSpec {
+    /// The network, such as `drmm`.
+    pub model: String,
+    /// The candidates of a query besides its judged documents: `judged` (none), `group`,
+    /// `rank:bm25:K`, `run:FILE:K` or `all`.
+    #[serde(default = "default_pool")]
+    pub pool: String,
+    /// The split of the queries to train on.
+    #[serde(default = "default_split")]
+    pub split: String,
+    /// The split of the queries that select the weights and give the learning curve.
+    #[serde(default = "default_dev")]
+    pub dev: String,
+    /// The split of the queries on which the result is evaluated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// The name of a built-in recipe, or a TOML file.
+    #[serde(default = "default_recipe")]
+    pub recipe: String,
+    /// `as-published` or `as-intended`; `None` for what the recipe says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// What is added to the training examples: `lnc2` or `instances:FILE[:WEIGHT]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub augment: Vec<String>,
+    /// Changed values of the recipe, each as `KEY=VALUE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<String>,
+    /// The random seed of weights, dropout and examples.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+}
+
+fn default_pool() -> String {
+    "judged".to_owned()
+}
+
+fn default_split() -> String {
+    "train".to_owned()
+}
+
+fn default_dev() -> String {
+    "dev".to_owned()
+}
+
+fn default_recipe() -> String {
+    "default".to_owned()
+}
+
+fn default_seed() -> u64 {
+    1
+}
