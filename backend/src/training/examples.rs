@@ -16,7 +16,8 @@ use shared::probe::{CandidatePoolSpec, ScoreClaim};
 use shared::text::Analyzer;
 use shared::training::{EffectivenessControls, MeasureValues};
 
-use super::{Augmentation, InstanceAugmentation, words};
+use super::request::InstanceAugmentation;
+use super::{Augmentation, words};
 use crate::error::Error;
 use crate::pipeline;
 use crate::store::instances::{CollectionExternalIds, InstanceFileReader};
