@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::model_files::ModelFileContents;
 use crate::ranker_config::NeuralRankerConfig;
 use crate::t5::{self, CrossAttentionCache, DecodingState, T5, T5Config, T5Tokenizer};
-use crate::tokenization::{EncoderInput, QueryOrDocumentRole};
+use crate::tokenization::{EncoderInput, QueryOrDocumentRole, TokenizedText};
 
 /// The number of queries of a document that are generated at once: the weights are read once for
 /// all of them, and their keys and values are in memory together.
@@ -115,6 +115,15 @@ impl Doc2Query {
         each.collect()
     }
 
+    /// Returns the tokens of a document that the model reads, without the end token.
+    pub fn tokenize_document(&self, text: &str) -> Result<TokenizedText, Error> {
+        self.words.tokenize_without_end_token(
+            QueryOrDocumentRole::Document,
+            text,
+            self.max_tokens - 1,
+        )
+    }
+
     /// Returns the fingerprint of the generator: SHA-256 in hex over the files and the maximum
     /// number of tokens.
     pub fn fingerprint(&self) -> &str {
@@ -126,11 +135,7 @@ impl Doc2Query {
         text: &str,
         sampling: &QueryGenerationConfig,
     ) -> Result<GeneratedQueries, Error> {
-        let tokens = self.words.tokenize_without_end_token(
-            QueryOrDocumentRole::Document,
-            text,
-            self.max_tokens - 1,
-        )?;
+        let tokens = self.tokenize_document(text)?;
         let mut ids = tokens.ids;
         ids.push(self.model.config().eos_token_id);
         let input = EncoderInput::single_segment(&ids);

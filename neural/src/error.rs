@@ -18,6 +18,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// A file of a LambdaMART ranker is invalid.
+    #[error("{file} of a LambdaMART ranker cannot be used: {reason}; train the ranker again")]
+    LambdaMart {
+        /// The name of the file.
+        file: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+
     /// The folder contains a model of another architecture.
     #[error(
         "config.json describes a `{found}` model; `bert`, `roberta`, `xlm-roberta`, `camembert`, \

@@ -227,7 +227,9 @@ impl InteractionNetwork {
             term_histogram::compute_histograms(&self.vocabulary, &query, &document, bins, content)
         };
         let histograms = match &self.config.network {
-            InteractionNetworkConfig::Drmm(it) => histograms(it.bins, BinContent::LogCount),
+            InteractionNetworkConfig::Drmm(it) => {
+                histograms(it.bins, BinContent::of_drmm(self.config.variant))
+            }
             InteractionNetworkConfig::Anmm(it) => histograms(it.bins, BinContent::CosineSum),
             InteractionNetworkConfig::Duet(_)
             | InteractionNetworkConfig::MatchPyramid(_)

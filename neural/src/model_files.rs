@@ -69,7 +69,7 @@ impl ModelFileContents {
     /// Returns the fingerprint: SHA-256 in hex over the files, the use and the maximum number of
     /// tokens. Each part is preceded by its length, so that parts cannot be confused. The files of
     /// sentence-transformers are included without their names.
-    pub(crate) fn fingerprint_for_use(&self, used: &str, max_tokens: usize) -> String {
+    pub fn fingerprint_for_use(&self, used: &str, max_tokens: usize) -> String {
         let max_tokens = (max_tokens as u64).to_le_bytes();
         let mut parts: Vec<&[u8]> = vec![
             &self.config,

@@ -15,6 +15,7 @@ mod losses;
 mod gradients;
 mod optimizer;
 mod schedule;
+mod regularizer;
 mod recipe;
 mod checkpoint;
 mod run;
@@ -31,6 +32,9 @@ pub use recipe::{
     ExampleUnit, LossSettings, NegativeSource, NetworkSettings, OptimizerSettings,
     SamplingSettings, ScheduleSettings, SelectedWeights, SelectionMeasure, SelectionSettings,
     TrainingRecipe, WordSettings,
+};
+pub use regularizer::{
+    PerturbationSeed, PerturbationSource, RegularizerAxiom, RegularizerSettings, UpdateScores,
 };
 pub use run::{EvaluationOutcome, ForwardFunction, TrainingInput, TrainingRun};
 pub use sampling::{

@@ -55,7 +55,8 @@ impl std::fmt::Display for InteractionRankerKind {
     }
 }
 
-/// Whether a defect of the published code is part of the network. All of them concern padding.
+/// Which of the networks of a name it is: with or without a defect of the published code, or the
+/// DRMM of another library. All defects concern padding.
 ///
 /// | network | as published | as intended |
 /// |---|---|---|
@@ -74,13 +75,41 @@ pub enum NetworkVariant {
     AsPublished,
     /// As the papers describe the network.
     AsIntended,
+    /// DRMM with the histogram of Capreolus: 29 bins and one for exact matches, with `ln(1 +
+    /// count)`. The rest is as intended.
+    Capreolus,
+    /// DRMM with 11 bins and rectified hidden units, as in `OpenNIR`. The rest is as intended.
+    #[serde(rename = "opennir")]
+    OpenNir,
+}
+
+impl NetworkVariant {
+    /// Returns the name in recipes and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            NetworkVariant::AsPublished => "as-published",
+            NetworkVariant::AsIntended => "as-intended",
+            NetworkVariant::Capreolus => "capreolus",
+            NetworkVariant::OpenNir => "opennir",
+        }
+    }
+
+    /// Whether a kind of network has this variant.
+    fn is_of(self, kind: InteractionRankerKind) -> bool {
+        match self {
+            NetworkVariant::AsPublished | NetworkVariant::AsIntended => true,
+            NetworkVariant::Capreolus | NetworkVariant::OpenNir => {
+                kind == InteractionRankerKind::Drmm
+            }
+        }
+    }
 }
 
 /// The configuration of an interaction ranker, as in `config.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InteractionConfig {
-    /// Whether the defect of the published code is part of the network.
+    /// Which of the networks of this name it is.
     pub variant: NetworkVariant,
     /// The number of query terms that are used; later ones are cut off.
     pub max_query_terms: usize,
@@ -98,7 +127,7 @@ pub struct InteractionConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum InteractionNetworkConfig {
-    /// `MatchZoo`: 60 bins, 20 hidden units.
+    /// `MatchZoo`: 60 bins, 20 hidden units; see [`NetworkVariant`] for other numbers of bins.
     Drmm(HistogramNetworkConfig),
     /// `MatchZoo`: 20 bins, 20 hidden units.
     Anmm(HistogramNetworkConfig),
@@ -257,7 +286,17 @@ impl InteractionConfig {
                 reason: reason.to_owned(),
             }),
         };
+        let variant = recipe.network.variant;
+        let reason = format!("`{}` is a variant of DRMM alone", variant.name());
+        check("network.variant", variant.is_of(kind), &reason)?;
         let mut network = InteractionNetworkConfig::published(kind);
+        if let InteractionNetworkConfig::Drmm(it) = &mut network {
+            it.bins = match variant {
+                NetworkVariant::AsPublished | NetworkVariant::AsIntended => it.bins,
+                NetworkVariant::Capreolus => 30,
+                NetworkVariant::OpenNir => 11,
+            };
+        }
         let dropout = recipe.network.dropout as f32;
         match &mut network {
             InteractionNetworkConfig::Duet(it) => it.dropout = dropout,
@@ -277,7 +316,7 @@ impl InteractionConfig {
         let is_right = recipe.network.train_vectors == trains_vectors;
         check("network.train_vectors", is_right, reason)?;
         Ok(InteractionConfig {
-            variant: recipe.network.variant,
+            variant,
             max_query_terms: recipe.words.max_query_terms,
             max_document_terms: recipe.words.max_document_terms,
             reads_titles: recipe.words.read_titles,
@@ -309,6 +348,10 @@ impl InteractionConfig {
         at_least("max_query_terms", self.max_query_terms, 1)?;
         at_least("max_document_terms", self.max_document_terms, 1)?;
         at_least("dimensions", self.dimensions, 1)?;
+        if !self.variant.is_of(self.kind()) {
+            let expected = "`as-published` or `as-intended`";
+            return Err(unsupported_value("variant", &self.variant.name(), expected));
+        }
         match &self.network {
             InteractionNetworkConfig::Drmm(it) | InteractionNetworkConfig::Anmm(it) => {
                 at_least("bins", it.bins, 2)?;

@@ -195,7 +195,10 @@ impl MatchConvolutionOp {
     fn padding(&self, pair: &Matches) -> std::ops::Range<usize> {
         match self.variant {
             NetworkVariant::AsPublished if pair.lengths[1] < self.m => pair.lengths[0]..self.q,
-            NetworkVariant::AsPublished | NetworkVariant::AsIntended => 0..0,
+            NetworkVariant::AsPublished
+            | NetworkVariant::AsIntended
+            | NetworkVariant::Capreolus
+            | NetworkVariant::OpenNir => 0..0,
         }
     }
 

@@ -173,7 +173,9 @@ impl KernelPoolingOp {
             document: pair.document.len(),
             counted_padding: match pass.config.variant {
                 NetworkVariant::AsPublished => pass.config.max_document_terms - pair.document.len(),
-                NetworkVariant::AsIntended => 0,
+                NetworkVariant::AsIntended
+                | NetworkVariant::Capreolus
+                | NetworkVariant::OpenNir => 0,
             },
         };
         KernelPoolingOp {

@@ -237,6 +237,8 @@ pub(super) enum Activation {
     Identity,
     /// The hyperbolic tangent of the element.
     Tanh,
+    /// The element itself if it is above 0, or else 0.
+    Relu,
 }
 
 /// Computes the activation of each element, with dropout.
@@ -338,6 +340,13 @@ impl WithSimd for ActivationPass<'_> {
                     let it = tanh(*input);
                     *output = it * *slope;
                     *slope *= 1.0 - it * it;
+                }
+            }
+            Activation::Relu => {
+                for ((output, slope), input) in places.zip(self.input) {
+                    // At 0 the slope is 0, as in PyTorch.
+                    *slope = if *input > 0.0 { *slope } else { 0.0 };
+                    *output = input * *slope;
                 }
             }
         }

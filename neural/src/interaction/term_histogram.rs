@@ -9,7 +9,8 @@
 //!
 //! with the histogram `hᵢ` `[bins]` of the query term `i`. Bin `⌊(c + 1) / 2 · (bins - 1)⌋` is that
 //! of the cosine `c`. DRMM's histogram has `log₁₀(1 + count)` in a bin, aNMM's the sum of the
-//! cosines. The same word has the cosine 1 by definition.
+//! cosines. The same word has the cosine 1 by definition. Two more [`NetworkVariant`]s of DRMM take
+//! the natural logarithm, or a rectifier in place of tanh.
 //!
 //! Shapes: `b` pairs, `q` query terms with padding, `n` query terms of all pairs.
 
@@ -27,8 +28,22 @@ use crate::interaction::{ForwardPass, InitialValues, VariableShape};
 pub(super) enum BinContent {
     /// `log₁₀(1 + count)` of the cosines in the bin, as in DRMM.
     LogCount,
+    /// `ln(1 + count)` of the cosines in the bin, as in the DRMM of Capreolus.
+    NaturalLogCount,
     /// The sum of the cosines in the bin, as in aNMM.
     CosineSum,
+}
+
+impl BinContent {
+    /// Returns the content of the bins of a variant of DRMM.
+    pub(super) fn of_drmm(variant: NetworkVariant) -> BinContent {
+        match variant {
+            NetworkVariant::AsPublished | NetworkVariant::AsIntended | NetworkVariant::OpenNir => {
+                BinContent::LogCount
+            }
+            NetworkVariant::Capreolus => BinContent::NaturalLogCount,
+        }
+    }
 }
 
 /// Returns the trained variables of network and gate.
@@ -63,14 +78,16 @@ pub(super) fn compute_histograms(
             };
             let bin = ((cosine + 1.0) / 2.0 * (bins - 1) as f32) as usize;
             histogram[bin] += match content {
-                BinContent::LogCount => 1.0,
+                BinContent::LogCount | BinContent::NaturalLogCount => 1.0,
                 BinContent::CosineSum => cosine,
             };
         }
-        if content == BinContent::LogCount {
-            let log = |it: &mut f32| *it = libm::log10f(1.0 + *it);
-            histogram.iter_mut().for_each(log);
-        }
+        let log: fn(f32) -> f32 = match content {
+            BinContent::LogCount => libm::log10f,
+            BinContent::NaturalLogCount => libm::logf,
+            BinContent::CosineSum => continue,
+        };
+        histogram.iter_mut().for_each(|it| *it = log(1.0 + *it));
     }
     histograms
 }
@@ -101,7 +118,13 @@ pub(super) fn forward(pass: &ForwardPass<'_>, sizes: &HistogramNetworkConfig) ->
     let histograms = Tensor::from_vec(histograms, (n + 1, sizes.bins), &Device::Cpu)?;
 
     let hidden = apply_linear_to_constant(&histograms, hidden_weight, hidden_bias)?; // [n + 1, h]
-    let hidden = activate(&hidden, Activation::Tanh, None)?;
+    let activation = match pass.config.variant {
+        NetworkVariant::AsPublished | NetworkVariant::AsIntended | NetworkVariant::Capreolus => {
+            Activation::Tanh
+        }
+        NetworkVariant::OpenNir => Activation::Relu,
+    };
+    let hidden = activate(&hidden, activation, None)?;
     let scores = apply_linear(&hidden, output_weight, output_bias)?.flatten_all()?; // [n + 1]
     let places = Tensor::from_vec(places, b * q, &Device::Cpu)?;
     let scores = scores.index_select(&places, 0)?.reshape((b, q))?;
@@ -110,7 +133,7 @@ pub(super) fn forward(pass: &ForwardPass<'_>, sizes: &HistogramNetworkConfig) ->
     let logits = idf.broadcast_mul(gate)?; // [b, q]
     let weights = match pass.config.variant {
         NetworkVariant::AsPublished => candle_nn::ops::softmax(&logits, 1)?,
-        NetworkVariant::AsIntended => {
+        NetworkVariant::AsIntended | NetworkVariant::Capreolus | NetworkVariant::OpenNir => {
             let is_term = Tensor::from_vec(is_term, (b, q), &Device::Cpu)?;
             // 0 for terms, far below any logit for padding.
             let offsets = is_term.affine(1e30, -1e30)?;

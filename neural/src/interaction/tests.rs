@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::training::TrainingRecipe;
 
-/// Two files of PyTorch for each network; see neural/tests/fixtures/interaction/interaction.py.
-const FIXTURES: [&str; 12] = [
+/// A file of PyTorch for each network and variant; see
+/// neural/tests/fixtures/interaction/interaction.py.
+const FIXTURES: [&str; 14] = [
     include_str!("../../tests/fixtures/interaction/drmm.as-published.json"),
     include_str!("../../tests/fixtures/interaction/drmm.as-intended.json"),
+    include_str!("../../tests/fixtures/interaction/drmm.capreolus.json"),
+    include_str!("../../tests/fixtures/interaction/drmm.opennir.json"),
     include_str!("../../tests/fixtures/interaction/anmm.as-published.json"),
     include_str!("../../tests/fixtures/interaction/anmm.as-intended.json"),
     include_str!("../../tests/fixtures/interaction/duet.as-published.json"),
@@ -375,8 +378,49 @@ fn histograms_count_or_sum_cosines() {
     let (one, two) = (2.0_f32.log10(), 3.0_f32.log10());
     let counts = compute(6, BinContent::LogCount);
     check_close(&counts, &[one, 0.0, one, one, 0.0, two], 1e-6, "log counts");
+    let (one, two) = (2.0_f32.ln(), 3.0_f32.ln());
+    let counts = compute(6, BinContent::NaturalLogCount);
+    check_close(&counts, &[one, 0.0, one, one, 0.0, two], 1e-6, "ln counts");
     let sums = compute(6, BinContent::CosineSum);
     check_close(&sums, &[-1.0, 0.0, 0.0, 0.5, 0.0, 2.0], 1e-6, "sums");
+}
+
+#[test]
+fn only_drmm_has_the_variants_of_other_libraries() {
+    let configure = |kind: InteractionRankerKind, variant: &str| {
+        let mut recipe = TrainingRecipe::built_in("wikiqa-reference", kind.name()).unwrap();
+        recipe.set("variant", variant).unwrap();
+        InteractionConfig::from_recipe(kind, &recipe, 50)
+    };
+    for (variant, bins) in [
+        ("as-published", 60),
+        ("as-intended", 60),
+        ("capreolus", 30),
+        ("opennir", 11),
+    ] {
+        let config = configure(InteractionRankerKind::Drmm, variant).unwrap();
+        assert_eq!(config.variant.name(), variant);
+        let (json, hidden_units) = (config.to_json(), 20);
+        assert!(
+            json.contains(&format!("\"variant\": \"{variant}\"")),
+            "{json}"
+        );
+        let expected = HistogramNetworkConfig { bins, hidden_units };
+        assert_eq!(config.network, InteractionNetworkConfig::Drmm(expected));
+    }
+    let error = configure(InteractionRankerKind::Anmm, "capreolus").unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("`capreolus` is a variant of DRMM alone"),
+        "{error}"
+    );
+    let mut config = reference(InteractionRankerKind::Knrm);
+    config.variant = NetworkVariant::OpenNir;
+    let error = config.check().unwrap_err().to_string();
+    assert!(
+        error.contains("variant") && error.contains("opennir"),
+        "{error}"
+    );
 }
 
 #[test]

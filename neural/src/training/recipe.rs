@@ -1,10 +1,10 @@
 //! Recipes: all numbers of a training, each table with its source.
 //!
 //! A recipe is a TOML file. Its tables `[words]`, `[network]`, `[sampling]`, `[loss]`,
-//! `[optimizer]`, `[schedule]` and `[selection]` hold for all networks that it lists under
-//! `[models]`; `[models.NAME.TABLE]` changes keys of a table for one network, and replaces the
-//! table if it has a `function` or a `method`. Every table says under `source` where its numbers
-//! are from.
+//! `[optimizer]`, `[schedule]`, `[selection]` and, for a term of the loss that other recipes do not
+//! have, `[regularizer]` hold for all networks that it lists under `[models]`;
+//! `[models.NAME.TABLE]` changes keys of a table for one network, and replaces the table if it has
+//! a `function` or a `method`. Every table says under `source` where its numbers are from.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -13,6 +13,7 @@ use toml::{Table, Value};
 use super::error::TrainingError;
 use super::losses::LossFunction;
 use super::optimizer::OptimizerConfig;
+use super::regularizer::RegularizerSettings;
 use super::sampling::{SamplerConfig, SamplingOrder, TrainingExamples};
 use super::schedule::{LearningRateDecay, LearningRateSchedule};
 use crate::interaction::NetworkVariant;
@@ -33,13 +34,17 @@ const BUILT_IN: [(&str, &str); 4] = [
 ];
 
 /// Keys that a recipe need not have.
-const OPTIONAL_KEYS: [&str; 5] = [
+const OPTIONAL_KEYS: [&str; 6] = [
+    REGULARIZER_AXIOMS,
     "sampling.hard_negative_margin",
     "sampling.negative_depth",
     "schedule.updates_per_epoch",
     "selection.patience_epochs",
     "words.vectors",
 ];
+
+/// The key that adds the table `[regularizer]`, or removes it with `none`.
+const REGULARIZER_AXIOMS: &str = "regularizer.axioms";
 
 /// All numbers of the training of one network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,6 +62,9 @@ pub struct TrainingRecipe {
     pub sampling: SamplingSettings,
     /// The loss over the scores of a batch.
     pub loss: LossSettings,
+    /// The preferences of axioms that are a term of the loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regularizer: Option<RegularizerSettings>,
     /// The optimizer with its numbers.
     pub optimizer: OptimizerSettings,
     /// The number of updates and their learning rates.
@@ -92,7 +100,7 @@ pub struct WordSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSettings {
-    /// Whether the defects of the published code are kept.
+    /// Which published network it is, and whether the defects of the published code are kept.
     pub variant: NetworkVariant,
     /// Whether the word vectors are trained.
     pub train_vectors: bool,
@@ -138,16 +146,27 @@ pub enum ExampleUnit {
     Query,
 }
 
+impl ExampleUnit {
+    /// Makes examples of the candidates of each query, given as row and grade.
+    pub fn examples_from_grades(self, queries: &[Vec<(usize, i32)>]) -> TrainingExamples {
+        match self {
+            ExampleUnit::Pair => TrainingExamples::pairs_from_grades(queries),
+            ExampleUnit::Positive => TrainingExamples::positive_groups_from_grades(queries),
+            ExampleUnit::Query => TrainingExamples::query_groups_from_grades(queries),
+        }
+    }
+}
+
 /// Where the negatives of an example are from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NegativeSource {
     /// The documents that the qrels list with a lower grade.
     Judged,
-    /// Random documents among the first `negative_depth` of a run.
+    /// Random documents among the first `negative_depth` of a ranking.
     Random,
-    /// The first `negative_depth` documents of a ranker whose scores are at least
-    /// `hard_negative_margin` below that of the positive.
+    /// The first `negative_depth` documents of a ranking whose scores are at least
+    /// `hard_negative_margin` below those of the positives.
     Hard,
 }
 
@@ -313,8 +332,9 @@ impl TrainingRecipe {
     }
 
     /// Sets one value, for example `learning_rate` to `0.01`. The table may precede the key:
-    /// `optimizer.learning_rate`. Other methods and functions bring the default numbers of PyTorch;
-    /// `none` removes an optional value. The source of the table mentions the change.
+    /// `optimizer.learning_rate`. Other methods and functions bring the default numbers of PyTorch,
+    /// and `axioms`, a list with commas, those of [`RegularizerSettings`]; `none` removes an
+    /// optional value. The source of the table mentions the change.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), TrainingError> {
         let known = self.keys();
         let matches = |it: &&String| *it == key || it.split('.').nth(1) == Some(key);
@@ -331,6 +351,16 @@ impl TrainingRecipe {
         };
         let (table_name, leaf) = full_key.split_once('.').unwrap_or_default();
         let mut table = self.to_table();
+        let is_removed = value == "none" && OPTIONAL_KEYS.contains(&full_key.as_str());
+        if full_key == REGULARIZER_AXIOMS {
+            if is_removed {
+                self.regularizer = None;
+                return Ok(());
+            }
+            let default = Table::try_from(RegularizerSettings::default());
+            let default = default.expect("the settings are texts, numbers and lists");
+            table.entry(table_name).or_insert(Value::Table(default));
+        }
         let Some(Value::Table(settings)) = table.get_mut(table_name) else {
             return Err(invalid(format!("there is no table `[{table_name}]`")));
         };
@@ -342,10 +372,13 @@ impl TrainingRecipe {
         if let Some(Value::String(source)) = settings.get_mut("source") {
             source.push_str(&format!("; `{leaf}` was set to {value}"));
         }
-        let is_removed = value == "none" && OPTIONAL_KEYS.contains(&full_key.as_str());
         // What looks like a number may be the name of a file.
         let candidates = match format!("value = {value}").parse::<Table>() {
             _ if is_removed => vec![None],
+            _ if full_key == REGULARIZER_AXIOMS => {
+                let axioms = value.split(',').map(|it| Value::from(it.trim()));
+                vec![Some(Value::Array(axioms.collect()))]
+            }
             Ok(mut parsed) => vec![parsed.remove("value"), Some(Value::from(value))],
             Err(_) => vec![Some(Value::from(value))],
         };
@@ -394,11 +427,7 @@ impl TrainingRecipe {
 
     /// Makes examples of the candidates of each query, given as row and grade.
     pub fn examples_from_grades(&self, queries: &[Vec<(usize, i32)>]) -> TrainingExamples {
-        match self.sampling.unit {
-            ExampleUnit::Pair => TrainingExamples::pairs_from_grades(queries),
-            ExampleUnit::Positive => TrainingExamples::positive_groups_from_grades(queries),
-            ExampleUnit::Query => TrainingExamples::query_groups_from_grades(queries),
-        }
+        self.sampling.unit.examples_from_grades(queries)
     }
 
     /// Returns the number of updates in an epoch with `n_examples` examples.
@@ -465,10 +494,22 @@ impl TrainingRecipe {
             ("sampling.hard_negative_margin", margin, NumberRange::Finite),
             ("schedule.warmup_fraction", warmup, NumberRange::BelowOne),
         ];
+        let regularizer = self.regularizer.as_ref();
+        if regularizer.is_some_and(|it| it.noise_terms == 0) {
+            return Err("`regularizer.noise_terms` is 0, but must be at least 1".to_owned());
+        }
+        let of_regularizer = regularizer.into_iter().flat_map(|it| {
+            let (weight, margin) = (it.axiom_weight, it.axiom_margin);
+            [
+                ("regularizer.axiom_weight", weight, NumberRange::Positive),
+                ("regularizer.axiom_margin", margin, NumberRange::NotNegative),
+            ]
+        });
         let of_loss = tables::loss_ranges(self.loss.function);
         let of_optimizer = tables::optimizer_ranges(&self.optimizer);
         for (key, number, range) in of_other_numbers
             .into_iter()
+            .chain(of_regularizer)
             .chain(of_loss)
             .chain(of_optimizer)
         {
@@ -487,6 +528,17 @@ impl TrainingRecipe {
             return Err(format!(
                 "`sampling.unit` is pair, but `n_negatives` is {n}, not 1"
             ));
+        }
+        if let Some(regularizer) = &self.regularizer {
+            let mut axioms: Vec<&str> = regularizer.axioms.iter().map(|it| it.name()).collect();
+            axioms.sort_unstable();
+            let is_repeated = axioms.windows(2).any(|it| it[0] == it[1]);
+            if axioms.is_empty() || is_repeated {
+                let found = axioms.join(", ");
+                return Err(format!(
+                    "`regularizer.axioms` is [{found}], not one or more of tfc1, lnc1, lnc2"
+                ));
+            }
         }
         let (depth, margin) = (sampling.negative_depth, sampling.hard_negative_margin);
         match sampling.negatives {

@@ -7,12 +7,13 @@ use super::error::TrainingError;
 use super::gradients::clip_gradient_norm;
 use super::optimizer::{Optimizer, mismatch};
 use super::recipe::TrainingRecipe;
+use super::regularizer::UpdateScores;
 use super::sampling::{BatchSampler, SampledBatch, TrainingExamples};
 use super::schedule::LearningRateSchedule;
 use crate::error::Error;
 
-/// Computes the scores of rows, `[rows]`, with the dropout of an update.
-pub type ForwardFunction<'a> = dyn Fn(&[usize], u64) -> Result<Tensor, Error> + 'a;
+/// Computes the scores of rows with the dropout of an update.
+pub type ForwardFunction<'a> = dyn Fn(&[usize], u64) -> Result<UpdateScores, Error> + 'a;
 
 /// What is trained on, and how.
 #[derive(Clone, Debug)]
@@ -141,16 +142,20 @@ impl TrainingRun {
         Ok(run)
     }
 
-    /// Makes one update and returns its loss. `forward` returns the scores of the given rows, as
-    /// `[rows]` of 32-bit floating-point numbers, computed with the dropout of the given step; it
-    /// is called once. After an error the run and the variables are as before.
+    /// Makes one update and returns its loss. `forward` returns the scores of the given rows as
+    /// 32-bit floating-point numbers, computed with the dropout of the given step, and those of
+    /// perturbed documents if the recipe has a regularizer; it is called once. After an error the
+    /// run and the variables are as before.
     pub fn advance(&mut self, forward: &ForwardFunction<'_>) -> Result<f64, TrainingError> {
         let step = self.progress.step;
         if self.is_finished() {
             return Err(TrainingError::Finished { step });
         }
         let batch = self.sampler.sample(step);
-        let scores = forward(&batch.rows, step)?;
+        let UpdateScores {
+            rows: scores,
+            preferences,
+        } = forward(&batch.rows, step)?;
         if scores.dims() != [batch.rows.len()] {
             return Err(TrainingError::ScoreShape {
                 step,
@@ -159,15 +164,21 @@ impl TrainingRun {
             });
         }
         // The rectifier of the hinge would hide a NaN.
-        if !scores.to_vec1::<f32>()?.iter().all(|it| it.is_finite()) {
-            let quantity = "a score".to_owned();
-            return Err(TrainingError::Diverged { quantity, step });
+        for scores in preferences.iter().chain([&scores]) {
+            let scores = scores.flatten_all()?.to_vec1::<f32>()?;
+            if !scores.iter().all(|it| it.is_finite()) {
+                let quantity = "a score".to_owned();
+                return Err(TrainingError::Diverged { quantity, step });
+            }
         }
         let shape = (1 + batch.n_negatives, batch.n_examples);
         let scores = scores.reshape(shape)?; // [1 + n, b]
         let teacher_scores = self.teacher_scores_of(&batch, &scores)?;
         let function = self.recipe.loss.function;
-        let loss = function.compute(&scores, teacher_scores.as_ref())?;
+        let mut loss = function.compute(&scores, teacher_scores.as_ref())?;
+        if let (Some(regularizer), Some(preferences)) = (&self.recipe.regularizer, preferences) {
+            loss = (loss + regularizer.compute_loss(&preferences)?)?;
+        }
         let value = f64::from(loss.to_scalar::<f32>()?);
         if !value.is_finite() {
             let quantity = "the loss".to_owned();

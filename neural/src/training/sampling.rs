@@ -70,6 +70,47 @@ impl TrainingExamples {
         TrainingExamples::Groups(groups.filter(complete).collect())
     }
 
+    /// Replaces the negatives of each pair or group by those that `select` returns of its positives
+    /// and its negatives. Positives without negatives are left out.
+    pub fn select_negatives<E>(
+        self,
+        mut select: impl FnMut(&[usize], Vec<usize>) -> Result<Vec<usize>, E>,
+    ) -> Result<TrainingExamples, E> {
+        match self {
+            TrainingExamples::Pairs(pairs) => {
+                let mut selected = Vec::new();
+                for of_positive in pairs.chunk_by(|one, next| one.0 == next.0) {
+                    let positive = of_positive[0].0;
+                    let negatives = of_positive.iter().map(|it| it.1).collect();
+                    let negatives = select(&[positive], negatives)?;
+                    selected.extend(negatives.into_iter().map(|it| (positive, it)));
+                }
+                Ok(TrainingExamples::Pairs(selected))
+            }
+            TrainingExamples::Groups(mut groups) => {
+                for group in &mut groups {
+                    let negatives = std::mem::take(&mut group.negatives);
+                    group.negatives = select(&group.positives, negatives)?;
+                }
+                groups.retain(|it| !it.negatives.is_empty());
+                Ok(TrainingExamples::Groups(groups))
+            }
+        }
+    }
+
+    /// Returns the rows of all examples in their order; a row may occur more than once.
+    pub fn rows(&self) -> Vec<usize> {
+        match self {
+            TrainingExamples::Pairs(pairs) => pairs.iter().flat_map(|it| [it.0, it.1]).collect(),
+            TrainingExamples::Groups(groups) => {
+                let rows = groups
+                    .iter()
+                    .flat_map(|it| it.positives.iter().chain(&it.negatives));
+                rows.copied().collect()
+            }
+        }
+    }
+
     /// Returns the number of pairs or groups.
     pub fn len(&self) -> usize {
         match self {
@@ -94,13 +135,13 @@ fn rows(candidates: &[(usize, i32)], is_kept: impl Fn(i32) -> bool) -> Vec<usize
 /// be a relevant document without a judgment (Qu et al. 2021, RocketQA). `negatives` has the row
 /// and the score of each.
 pub fn select_hard_negatives(
-    negatives: &[(usize, f32)],
-    positive_score: f32,
-    margin: f32,
+    negatives: &[(usize, f64)],
+    positive_score: f64,
+    margin: f64,
     depth: usize,
 ) -> Vec<usize> {
     let bound = positive_score - margin;
-    let mut kept: Vec<(usize, f32)> = negatives
+    let mut kept: Vec<(usize, f64)> = negatives
         .iter()
         .copied()
         .filter(|it| it.1 <= bound)
@@ -236,17 +277,7 @@ impl BatchSampler {
 
     /// Returns the largest row of all examples.
     pub fn largest_row(&self) -> usize {
-        match &self.examples {
-            TrainingExamples::Pairs(pairs) => {
-                pairs.iter().map(|it| it.0.max(it.1)).max().unwrap_or(0)
-            }
-            TrainingExamples::Groups(groups) => {
-                let all = groups
-                    .iter()
-                    .flat_map(|it| it.positives.iter().chain(&it.negatives));
-                all.copied().max().unwrap_or(0)
-            }
-        }
+        self.examples.rows().into_iter().max().unwrap_or(0)
     }
 
     /// Returns the batch of the update with `step` updates before it.
@@ -405,9 +436,31 @@ mod tests {
 
     #[test]
     fn hard_negatives_score_high_but_below_the_positive() {
-        let negatives = [(1, 0.9), (2, 0.5), (3, 0.7), (4, 0.7), (5, f32::NAN)];
+        let negatives = [(1, 0.9), (2, 0.5), (3, 0.7), (4, 0.7), (5, f64::NAN)];
         assert_eq!(select_hard_negatives(&negatives, 0.9, 0.1, 2), [3, 4]);
         assert_eq!(select_hard_negatives(&negatives, 0.9, 0.0, 9), [1, 3, 4, 2]);
+    }
+
+    #[test]
+    fn negatives_are_selected_for_each_positive() {
+        let even = |positives: &[usize], mut negatives: Vec<usize>| {
+            negatives.retain(|it| it % 2 == 0 && *it < 10 * positives[0]);
+            Ok::<_, String>(negatives)
+        };
+        let pairs = vec![(1, 4), (1, 5), (1, 12), (2, 4), (2, 12), (3, 5)];
+        let pairs = TrainingExamples::Pairs(pairs).select_negatives(even);
+        let expected = TrainingExamples::Pairs(vec![(1, 4), (2, 4), (2, 12)]);
+        assert_eq!(pairs, Ok(expected));
+        let groups = vec![group(&[1, 7], &[2, 3, 4]), group(&[2], &[3, 5])];
+        let groups = TrainingExamples::Groups(groups).select_negatives(even);
+        let groups = groups.unwrap();
+        assert_eq!(
+            groups,
+            TrainingExamples::Groups(vec![group(&[1, 7], &[2, 4])])
+        );
+        assert_eq!(groups.rows(), [1, 7, 2, 4]);
+        let refuse = |_: &[usize], _| Err("no score");
+        assert_eq!(ten_pairs().select_negatives(refuse), Err("no score"));
     }
 
     #[test]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::training::RegularizerAxiom;
 
 const SIX: [&str; 6] = ["drmm", "anmm", "duet", "matchpyramid", "knrm", "conv-knrm"];
 
@@ -197,6 +198,40 @@ fn values_that_do_not_go_together_are_errors() {
     );
     recipe.set("hard_negative_margin", "0.5").unwrap();
     recipe.check().unwrap();
+}
+
+#[test]
+fn a_regularizer_is_added_by_its_axioms() {
+    let mut recipe = knrm();
+    assert!(recipe.set("axiom_weight", "0.5").is_err());
+    recipe.set("axioms", "tfc1, lnc2").unwrap();
+    recipe.set("axiom_weight", "0.5").unwrap();
+    recipe.check().unwrap();
+    let expected = RegularizerSettings {
+        axioms: vec![RegularizerAxiom::Tfc1, RegularizerAxiom::Lnc2],
+        axiom_weight: 0.5,
+        ..RegularizerSettings::default()
+    };
+    let mut found = recipe.regularizer.clone().unwrap();
+    assert!(found.source.ends_with("; `axiom_weight` was set to 0.5"));
+    found.source.clone_from(&expected.source);
+    assert_eq!(found, expected);
+    assert_ne!(recipe.sha256(), knrm().sha256());
+    let text = format!("{}\n[models.knrm]\n", recipe.to_toml());
+    assert_eq!(TrainingRecipe::parse(&text, "knrm").unwrap(), recipe);
+    for (key, value) in [
+        ("axioms", "tfc3"),
+        ("axiom_weight", "0"),
+        ("axiom_margin", "-1"),
+        ("noise_terms", "0"),
+    ] {
+        assert!(recipe.set(key, value).is_err(), "{key}");
+    }
+    recipe.set("axioms", "lnc2,lnc2").unwrap();
+    let error = recipe.check().unwrap_err().to_string();
+    assert!(error.contains("is [lnc2, lnc2], not one or more of tfc1"));
+    recipe.set("axioms", "none").unwrap();
+    assert_eq!(recipe, knrm());
 }
 
 #[test]

@@ -33,7 +33,11 @@ impl LinearRanker {
         }
     }
 
-    fn forward(&self, rows: &[usize], step: u64) -> Result<Tensor, Error> {
+    fn forward(&self, rows: &[usize], step: u64) -> Result<UpdateScores, Error> {
+        Ok(self.score(rows, step)?.into())
+    }
+
+    fn score(&self, rows: &[usize], step: u64) -> Result<Tensor, Error> {
         let rows: Vec<u32> = rows.iter().map(|it| *it as u32).collect();
         let rows = Tensor::new(rows, &Device::Cpu)?;
         let x = self.features.index_select(&rows, 0)?; // [r, d]
@@ -267,7 +271,9 @@ fn wrong_scores_are_errors_and_change_nothing() {
     let ranker = LinearRanker::new();
     let mut run = TrainingRun::start(input(&[]), &ranker.variables).unwrap();
     let before = run.weights_sha256().unwrap();
-    let zeros = |n: usize| Tensor::zeros(n, DType::F32, &Device::Cpu).map_err(Error::from);
+    let zeros = |n: usize| -> Result<UpdateScores, Error> {
+        Ok(Tensor::zeros(n, DType::F32, &Device::Cpu)?.into())
+    };
     let error = run.advance(&|_, _| zeros(3)).unwrap_err();
     assert!(
         error.to_string().contains("shape [3]; expected are 16"),
@@ -277,8 +283,8 @@ fn wrong_scores_are_errors_and_change_nothing() {
     assert!(error.to_string().contains("`w` has no gradient"), "{error}");
     for (factor, quantity) in [(f64::NAN, "a score"), (1e38, "the loss")] {
         let scaled = |rows: &[usize], step: u64| {
-            let scores = ranker.forward(rows, step)?;
-            Ok(scores.affine(factor, 0.0)?)
+            let scores = ranker.score(rows, step)?;
+            Ok(scores.affine(factor, 0.0)?.into())
         };
         let error = run.advance(&scaled).unwrap_err();
         let expected = format!("{quantity} is not finite after 0 updates");
@@ -302,4 +308,44 @@ fn margin_mse_needs_a_teacher_score_for_each_row() {
     let mut fewer = input(&[("function", "margin-mse")]);
     fewer.teacher_scores = Some(vec![0.0; N_ROWS - 1]);
     assert!(TrainingRun::start(fewer, &ranker.variables).is_err());
+}
+
+#[test]
+fn the_regularizer_adds_its_term_to_loss_and_gradient() {
+    // The preference is for row 1 above row 0, with a margin that it always lacks.
+    let changes = [("axioms", "tfc1"), ("axiom_margin", "50")];
+    let update = |weight: &str| {
+        let ranker = LinearRanker::new();
+        let mut input = input(&changes);
+        input.recipe.set("axiom_weight", weight).unwrap();
+        let mut run = TrainingRun::start(input, &ranker.variables).unwrap();
+        let forward = |rows: &[usize], step: u64| {
+            let with_both = [rows, &[1, 0]].concat();
+            let scores = ranker.score(&with_both, step)?;
+            let n = rows.len() as u32;
+            UpdateScores::select(&scores, rows.len(), &[[n, n + 1]])
+        };
+        let loss = run.advance(&forward).unwrap();
+        (loss, run.weights_sha256().unwrap())
+    };
+    let ranker = LinearRanker::new();
+    let both = ranker.score(&[1, 0], 0).unwrap().to_vec1::<f32>().unwrap();
+    let mut plain = TrainingRun::start(input(&[]), &ranker.variables).unwrap();
+    let plain = ranker.train(&mut plain, 1)[0];
+    let expected = |weight: f64| plain + weight * (50.0 - f64::from(both[0] - both[1]));
+    let ((half, of_half), (double, of_double)) = (update("0.5"), update("2"));
+    assert!((half - expected(0.5)).abs() < 1e-4, "{half} {plain}");
+    assert!((double - expected(2.0)).abs() < 1e-4, "{double} {plain}");
+    assert_ne!(of_half, of_double);
+
+    let ranker = LinearRanker::new();
+    let mut run = TrainingRun::start(input(&changes), &ranker.variables).unwrap();
+    let error = run.advance(&|rows, step| {
+        Ok(UpdateScores {
+            rows: ranker.score(rows, step)?,
+            preferences: Some(Tensor::new(&[[f32::NAN], [0.0]], &Device::Cpu)?),
+        })
+    });
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("a score is not finite after 0"), "{error}");
 }
