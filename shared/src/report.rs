@@ -21,6 +21,7 @@ mod regression;
 mod late_interaction;
 pub mod comparison;
 mod training;
+mod trained_rankers;
 
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,7 @@ pub use regression::{
     study_baseline_comparison_table,
 };
 pub use study_tables::{score_stability_table, study_tables};
+pub use trained_rankers::{repair_sentence, trained_ranker_tables};
 pub use training::{learned_first_sentence, training_effectiveness_table, training_tables};
 
 /// A table: rows of values under named columns, with the notes that are needed to read them.

@@ -4,6 +4,7 @@
 //! difference to later stages.
 
 pub mod lexical;
+pub mod ranking_features;
 pub mod rescoring;
 pub mod slug;
 
@@ -163,6 +164,9 @@ pub fn disambiguate_labels<'a>(rankers: impl IntoIterator<Item = &'a mut RankerI
 pub enum RankerKind {
     /// A lexical ranker; two scores tie if they differ by at most 1e-9.
     Lexical,
+    /// A model over features of query and document, such as LambdaMART; two scores tie if they are
+    /// equal.
+    FeatureBased,
     /// A neural model; two scores tie if they are equal.
     Neural,
     /// A remote ranker; two scores tie if they are equal.
@@ -175,8 +179,9 @@ pub enum RankerKind {
 
 impl RankerKind {
     /// Every kind, in the order of tables and figures.
-    pub const ALL: [RankerKind; 4] = [
+    pub const ALL: [RankerKind; 5] = [
         RankerKind::Lexical,
+        RankerKind::FeatureBased,
         RankerKind::Neural,
         RankerKind::Remote,
         RankerKind::ScoreFile,
@@ -186,6 +191,7 @@ impl RankerKind {
     pub fn label(self) -> &'static str {
         match self {
             RankerKind::Lexical => "Lexical",
+            RankerKind::FeatureBased => "Feature-based",
             RankerKind::Neural => "Neural",
             RankerKind::Remote => "Remote",
             RankerKind::ScoreFile => "Score file",
@@ -198,7 +204,10 @@ impl RankerKind {
         match self {
             // Sums of logarithms differ in the last digits between equal documents.
             RankerKind::Lexical => 1e-9,
-            RankerKind::Neural | RankerKind::Remote | RankerKind::ScoreFile => 0.0,
+            RankerKind::FeatureBased
+            | RankerKind::Neural
+            | RankerKind::Remote
+            | RankerKind::ScoreFile => 0.0,
         }
     }
 
@@ -206,7 +215,7 @@ impl RankerKind {
     /// document silently, and a score file has no such information.
     pub fn reports_truncation(self) -> bool {
         match self {
-            RankerKind::Lexical | RankerKind::Neural => true,
+            RankerKind::Lexical | RankerKind::FeatureBased | RankerKind::Neural => true,
             RankerKind::Remote | RankerKind::ScoreFile => false,
         }
     }

@@ -6,6 +6,7 @@
 //! with the functions of `study/`, so a page shows the same numbers with and without a server.
 
 mod definition;
+pub mod trained_rankers;
 pub mod preparation;
 pub mod build;
 mod validation;
@@ -17,6 +18,7 @@ pub mod behavioral_tests;
 pub mod analyzer_audit;
 pub mod export;
 pub mod figures;
+pub mod repair;
 pub mod verdict_diff;
 pub mod baseline;
 pub mod instance_list;
@@ -34,6 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::collection::{Document, Qrels, Query};
 use crate::error::{Error, ErrorFieldName, InvalidFieldReason};
 use crate::index::DocumentAndTermTotals;
+pub use crate::index::term_statistics::TermStatistics;
 use crate::probe::additions::AddedDocAndQueryCounts;
 use crate::probe::mining::OriginalOrDerivedDocument;
 use crate::probe::transfer::UsedAndSkippedPairCounts;
@@ -46,6 +49,8 @@ use analyzer_audit::InstanceRetentionUnderAnalyzer;
 pub use definition::{
     ManipulationLookupFiles, ParsedStudyFile, StudyDefinition, TransferSetFile, validate_study_name,
 };
+pub use trained_rankers::StudyTraining;
+use trained_rankers::TrainedRankerRecord;
 use withheld_texts::WithheldTextHashesAndLengths;
 
 /// A study with all the data that is needed to show it.
@@ -115,6 +120,9 @@ pub struct Study {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(alias = "kept")]
     pub transfer_pair_counts: Vec<(Probe, UsedAndSkippedPairCounts)>,
+    /// One entry for each ranker that was trained for the study.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trainings: Vec<TrainedRankerRecord>,
     /// Cached lengths of the documents; never written.
     #[serde(skip)]
     pub lengths: controls::CachedDocumentLengths,
@@ -167,10 +175,8 @@ impl Study {
 
     /// Returns how many rankers of the definition have no scores yet.
     pub fn n_unscored_rankers(&self) -> usize {
-        self.definition
-            .rankers
-            .len()
-            .saturating_sub(self.scores.len())
+        let n_rankers = self.definition.rankers.len() + self.definition.train.len();
+        n_rankers.saturating_sub(self.scores.len())
     }
 
     /// Adds the scores of a ranker, or replaces those of the ranker with the same fingerprint.
@@ -242,14 +248,4 @@ pub struct UniquePairsToScore {
     pub doc_ids: Vec<String>,
     /// Positions in `queries` and `texts`, in the order of [`Study::pairs`].
     pub pairs: Vec<(u32, u32)>,
-}
-
-/// The document frequency and the collection frequency of a term.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TermStatistics {
-    /// The number of documents that contain the term.
-    pub df: u32,
-    /// The number of occurrences in all documents.
-    pub cf: u64,
 }

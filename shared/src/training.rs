@@ -11,13 +11,15 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 
 /// A training as its folder records it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrainingRecord {
     /// The name of the folder.
     pub name: String,
     /// The learning curve so far, by ascending step.
     pub points: Vec<LearningCurvePoint>,
     /// The result; `None` before the training has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<TrainingSummary>,
 }
 

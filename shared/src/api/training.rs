@@ -135,7 +135,10 @@ pub struct TrainingJob {
     pub n_updates: u64,
     /// Updates per second since the server began or resumed it, 0 before the first.
     pub updates_per_s: f64,
-    /// What went wrong, and how to fix it.
+    /// The average precision on the development queries at the last checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dev_ap: Option<f64>,
+    /// What went wrong, and how to fix it; for operators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Time of creation, RFC 3339.

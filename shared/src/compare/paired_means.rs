@@ -45,25 +45,12 @@ pub(super) fn compute_paired_means_and_tests(
     PairedMetricMeans {
         n_queries: pairs.len() as u64,
         means: [0, 1].map(|it| bootstrap::bootstrap_mean(&side(it))),
-        difference: mean_difference_with_interval(&differences),
+        difference: bootstrap::bootstrap_mean_difference(&differences),
         n_higher: [higher(1.0), higher(-1.0)],
         p_student: t_test::one_sample_t_test(&differences).map(|it| it.p),
         p_permutation: (!pairs.is_empty())
             .then(|| permutation::permutation_p_value_of_mean(&differences)),
     }
-}
-
-/// Returns the mean of differences from −1 to 1 with its interval, which is the whole range for a
-/// single query.
-pub(super) fn mean_difference_with_interval(differences: &[f64]) -> Option<EstimateWithInterval> {
-    let mean = bootstrap::bootstrap_mean(differences)?;
-    Some(match differences.len() {
-        1 => EstimateWithInterval {
-            interval: [-1.0, 1.0],
-            ..mean
-        },
-        _ => mean,
-    })
 }
 
 /// ΔRR, the RR@10 of the second ranker minus that of the first, query by query.

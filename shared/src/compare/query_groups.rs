@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::MAX_DEPTH;
-use super::paired_means::mean_difference_with_interval;
 use super::query_metrics::PairedQueryMetrics;
 use super::question_class::QuestionClass;
 use crate::stats::correlation::{RegressionLine, fit_least_squares_line};
@@ -147,7 +146,7 @@ fn both(rr: &[[f64; 2]]) -> MrrComparison {
             bootstrap::bootstrap_mean(&of(0)),
             bootstrap::bootstrap_mean(&of(1)),
         ],
-        mrr_difference: mean_difference_with_interval(&gains),
+        mrr_difference: bootstrap::bootstrap_mean_difference(&gains),
     }
 }
 

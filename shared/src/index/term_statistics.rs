@@ -25,6 +25,24 @@ impl DocumentAndTermTotals {
             self.n_terms as f64 / self.n_docs as f64
         }
     }
+
+    /// Returns ln(N / df) of a term that `df` documents contain; 0 if none does.
+    pub fn idf(&self, df: u32) -> f64 {
+        match df {
+            0 => 0.0,
+            df => libm::log(self.n_docs as f64 / f64::from(df)),
+        }
+    }
+}
+
+/// The document frequency and the collection frequency of a term.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TermStatistics {
+    /// The number of documents that contain the term.
+    pub df: u32,
+    /// The number of occurrences in all documents.
+    pub cf: u64,
 }
 
 /// One distinct term of a query.

@@ -3,25 +3,70 @@
 
 use super::scale::LinearScale;
 use super::{
-    FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
-    line, rect, text,
+    FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, line,
+    rect, text,
 };
 use crate::report::{format, learned_first_sentence};
 use crate::stats::EstimateWithInterval;
-use crate::training::LearningCurvePoint;
 use crate::training::axiom_curve::{AxiomLearningCurve, CHANCE};
+use crate::training::{LearningCurvePoint, TrainingRecord};
 
-/// The number of panels in a row.
-const N_COLUMNS: usize = 3;
-/// The distance from a panel to the next one, to the right and downward.
-const CELL: [f64; 2] = [226.0, 150.0];
+/// The space around the figure.
+pub const LEARNING_CURVE_MARGIN: f64 = 8.0;
+/// The distance from a panel to the next one below it.
+const ROW: f64 = 150.0;
+/// The distance from the right end of a panel to the next one.
+const GAP: f64 = 20.0;
 const TOP: f64 = 30.0;
-/// The left and right end of the horizontal scale of a panel.
-const ACROSS: [f64; 2] = [34.0, 206.0];
+/// The distance from a panel to the next one on its right, if there are several in a row.
+const COLUMN: f64 = 226.0;
+/// The widths of a character of the sentence above the panels, and of the legend below them.
+const CHARACTER: [f64; 2] = [7.3, 6.4];
+/// The heights of a line of the sentence above the panels, and of the legend below them.
+const LINE: [f64; 2] = [20.0, 16.0];
+/// The left end of the horizontal scale of a panel.
+const LEFT: f64 = 34.0;
 /// The lower and upper end of its vertical scale.
 const UP: [f64; 2] = [106.0, 26.0];
 /// How far a curve extends beyond its first and last checkpoint.
 const END: f64 = 2.0;
+
+/// How the panels are arranged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LearningCurveLayout {
+    /// The number of panels in a row.
+    n_columns: usize,
+    /// The distance from a panel to the next one on its right.
+    column: f64,
+    /// The maximum number of characters in a line of the sentence above the panels, and of the
+    /// legend below them.
+    n_characters: [usize; 2],
+}
+
+impl LearningCurveLayout {
+    /// Three panels in a row, for reports.
+    pub const REPORT: LearningCurveLayout = LearningCurveLayout {
+        n_columns: 3,
+        column: COLUMN,
+        n_characters: [90, 110],
+    };
+
+    /// Returns a layout with at most six panels in a row, whose width is at most a number of
+    /// pixels, unless that is less than one panel needs.
+    pub fn for_width(width: f64) -> LearningCurveLayout {
+        let n_columns = ((width + GAP) / COLUMN).floor().clamp(1.0, 6.0);
+        let column = match n_columns {
+            1.0 => width.clamp(240.0, 400.0).floor() + GAP,
+            _ => COLUMN,
+        };
+        let used = n_columns * column - GAP;
+        LearningCurveLayout {
+            n_columns: n_columns as usize,
+            column,
+            n_characters: CHARACTER.map(|it| (used / it) as usize),
+        }
+    }
+}
 
 /// A curve with its own vertical scale.
 struct Panel {
@@ -39,7 +84,24 @@ struct Panel {
 
 /// Draws the fraction of each axiom with its interval and its first crossing of chance, the average
 /// precision on the development queries, and the loss.
-pub fn draw_learning_curves(points: &[LearningCurvePoint]) -> PlotFigure {
+pub fn draw_learning_curves(
+    points: &[LearningCurvePoint],
+    layout: LearningCurveLayout,
+) -> PlotFigure {
+    draw_with_title(points, layout, None)
+}
+
+/// Draws the learning curves of one of several trainings, with its name.
+pub fn draw_learning_curves_of(record: &TrainingRecord) -> PlotFigure {
+    let name = Some(&*record.name);
+    draw_with_title(&record.points, LearningCurveLayout::REPORT, name)
+}
+
+fn draw_with_title(
+    points: &[LearningCurvePoint],
+    layout: LearningCurveLayout,
+    title: Option<&str>,
+) -> PlotFigure {
     let curves = AxiomLearningCurve::list(points);
     let ap = |it: &LearningCurvePoint| Some([it.step as f64, *it.dev.get("AP")?]);
     let loss = |it: &LearningCurvePoint| [it.step as f64, it.loss];
@@ -50,30 +112,37 @@ pub fn draw_learning_curves(points: &[LearningCurvePoint]) -> PlotFigure {
     let axioms = curves.iter().map(Panel::of_axiom);
     let panels: Vec<Panel> = axioms.chain(measured.into_iter().flatten()).collect();
     let n_updates = points.last().map_or(0, |it| it.step);
-    let first = learned_first_sentence(&curves);
-    let width = N_COLUMNS as f64 * CELL[0] - (CELL[0] - ACROSS[1]);
-    let height = TOP + panels.len().div_ceil(N_COLUMNS) as f64 * CELL[1] + 8.0;
-    let legend = "Line: satisfied fraction. Band: 95 % interval over queries. Gray line: chance \
-         (.5). Dot: first crossing."
-        .to_owned();
+    let first = match title {
+        Some(title) => format!("{title}. {}", learned_first_sentence(&curves)),
+        None => learned_first_sentence(&curves),
+    };
+    let LearningCurveLayout {
+        n_columns, column, ..
+    } = layout;
+    let sentence = wrap(&first, layout.n_characters[0]);
+    let legend = wrap(LEGEND, layout.n_characters[1]);
+    let [top, lower] = [(&sentence, LINE[0]), (&legend, LINE[1])]
+        .map(|(lines, height)| (lines.len() as f64 - 1.0) * height);
+    let top = TOP + top;
+    let legend_top = top + panels.len().div_ceil(n_columns) as f64 * ROW + 8.0;
     let base = TextStyle(FigureFontStyle::Base, FigureColorRole::Foreground);
-    let mut marks = vec![
-        text([0.0, 12.0], TextAnchor::Start, base, fit(&first, 90)),
-        text([0.0, height], TextAnchor::Start, NOTE, legend),
-    ];
+    let mut marks = text_lines(sentence, 12.0, (LINE[0], base));
+    marks.extend(text_lines(legend, legend_top, (LINE[1], NOTE)));
     for (at, panel) in panels.iter().enumerate() {
-        let (row, column) = (at / N_COLUMNS, at % N_COLUMNS);
-        let corner = [column as f64 * CELL[0], TOP + row as f64 * CELL[1]];
+        let corner = [
+            (at % n_columns) as f64 * column,
+            top + (at / n_columns) as f64 * ROW,
+        ];
         marks.push(FigureMark::Group {
             title: panel.finding.clone(),
-            marks: draw_panel(panel, corner, n_updates),
+            marks: draw_panel(panel, corner, (column - GAP, n_updates)),
         });
     }
     let findings: Vec<&str> = panels.iter().map(|it| &*it.finding).collect();
     PlotFigure {
-        width,
-        height,
-        margin: 8.0,
+        width: n_columns as f64 * column - GAP,
+        height: legend_top + lower,
+        margin: LEARNING_CURVE_MARGIN,
         alt_text: format!(
             "Learning curves over {} updates. {first} {}",
             format::format_count(n_updates),
@@ -86,6 +155,40 @@ pub fn draw_learning_curves(points: &[LearningCurvePoint]) -> PlotFigure {
             .to_owned(),
         marks,
     }
+}
+
+/// What the lines, bands and dots of a panel are.
+const LEGEND: &str = "Line: satisfied fraction. Band: 95 % interval over queries. Gray line: \
+     chance (.5). Dot: first crossing.";
+
+/// Splits a text at spaces into lines of at most `n` characters; longer words have their own line.
+fn wrap(text: &str, n: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.len() - 1;
+        let used = lines[line].chars().count();
+        if used == 0 {
+            lines[line].push_str(word);
+        } else if used + 1 + word.chars().count() <= n {
+            lines[line].push(' ');
+            lines[line].push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// Returns lines of text from the height of the first one downward.
+fn text_lines(
+    lines: Vec<String>,
+    first: f64,
+    (height, style): (f64, TextStyle),
+) -> Vec<FigureMark> {
+    let place = |at: usize| [0.0, first + at as f64 * height];
+    let lines = lines.into_iter().enumerate();
+    let marks = lines.map(|(at, line)| text(place(at), TextAnchor::Start, style, line));
+    marks.collect()
 }
 
 impl Panel {
@@ -134,10 +237,15 @@ impl Panel {
     }
 }
 
-fn draw_panel(panel: &Panel, [left, top]: [f64; 2], n_updates: u64) -> Vec<FigureMark> {
+/// Draws a panel of a width, whose horizontal scale ends at the last update.
+fn draw_panel(
+    panel: &Panel,
+    [left, top]: [f64; 2],
+    (width, n_updates): (f64, u64),
+) -> Vec<FigureMark> {
     let x = LinearScale {
         domain: [0.0, n_updates as f64],
-        range: ACROSS.map(|it| left + it),
+        range: [left + LEFT, left + width],
     };
     let y = LinearScale {
         domain: panel.range,
@@ -232,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_dot_marks_the_first_crossing() {
-        let figure = draw_learning_curves(&curve_of_three_axioms());
+        let figure = draw_learning_curves(&curve_of_three_axioms(), LearningCurveLayout::REPORT);
         assert_eq!(
             figure.alt_text,
             "Learning curves over 400 updates. Learned first, after 200 updates: TFC1. TFC1 from \
@@ -256,7 +364,8 @@ mod tests {
 
     #[test]
     fn one_checkpoint_is_a_short_line() {
-        let figure = draw_learning_curves(&curve_of_three_axioms()[..1]);
+        let figure =
+            draw_learning_curves(&curve_of_three_axioms()[..1], LearningCurveLayout::REPORT);
         for panel in panels(&figure) {
             let curves = panel.iter().filter_map(|it| match it {
                 FigureMark::Line {
@@ -266,11 +375,48 @@ mod tests {
             });
             assert_eq!(curves.sum::<f64>(), 2.0 * END);
         }
-        let none = draw_learning_curves(&[]);
+        let none = draw_learning_curves(&[], LearningCurveLayout::REPORT);
         assert!(
             none.alt_text.contains("No axiom has instances"),
             "{}",
             none.alt_text
         );
+    }
+
+    #[test]
+    fn the_panels_of_a_row_are_as_many_as_fit() {
+        let columns = |width: f64| {
+            let layout = LearningCurveLayout::for_width(width);
+            (
+                layout.n_columns,
+                layout.n_columns as f64 * layout.column - GAP,
+            )
+        };
+        // Two panels need 206 + 20 + 206 pixels.
+        assert_eq!([431.0, 432.0, 3000.0].map(|it| columns(it).0), [1, 2, 6]);
+        assert_eq!(
+            [100.0, 312.5, 431.0].map(|it| columns(it).1),
+            [240.0, 312.0, 400.0]
+        );
+
+        let points = curve_of_three_axioms();
+        let wide = draw_learning_curves(&points, LearningCurveLayout::REPORT);
+        let narrow = draw_learning_curves(&points, LearningCurveLayout::for_width(320.0));
+        assert_eq!([wide.width, narrow.width], [658.0, 320.0]);
+        assert_eq!(narrow.alt_text, wide.alt_text);
+        // Five panels below each other, not in two rows; the legend has two more lines.
+        assert_eq!(narrow.height - wide.height, 3.0 * ROW + 2.0 * LINE[1]);
+        let [[x, y]] = dots(panels(&narrow)[0])[..] else {
+            panic!("one dot")
+        };
+        assert_eq!(x, LEFT + (320.0 - LEFT) / 2.0);
+        assert_eq!(y, dots(panels(&wide)[0])[0][1]);
+    }
+
+    #[test]
+    fn lines_are_no_longer_than_allowed_unless_a_word_is() {
+        assert_eq!(wrap("a bb ccc", 4), ["a bb", "ccc"]);
+        assert_eq!(wrap("a  bbbbbb c", 4), ["a", "bbbbbb", "c"]);
+        assert_eq!(wrap("", 4), [""]);
     }
 }

@@ -27,6 +27,7 @@ use crate::error::{Error, ErrorFieldName};
 
 pub use formula::AxiomCombinationFormula;
 pub use ir_axioms::IrAxiomsAxiom;
+pub(crate) use ir_axioms::{mean_first_occurrence_distance, mean_query_term_group_span};
 
 /// A rule that a good ranker should follow. Serialized as its slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -341,10 +341,7 @@ impl<'a> QueryPoolFeatures<'a> {
 
     /// Returns ln(N / df) of a query term; 0 for one that no document contains.
     pub(crate) fn idf(&self, term: usize) -> f64 {
-        match self.query[term].df {
-            0 => 0.0,
-            df => libm::log(self.totals.n_docs as f64 / f64::from(df)),
-        }
+        self.totals.idf(self.query[term].df)
     }
 
     /// Calls `take` with every unordered pair of documents whose lengths differ by at most δ. The

@@ -1,6 +1,6 @@
 //! The figures of a study as tables.
 
-use super::study_tables::instance_provenance_note;
+use super::study_tables::{SWAPPED_NOTE, instance_provenance_note, swapped_column};
 use super::{ReportTable, TableColumnKind, TableValue, precondition};
 use crate::probe::MeasuredPrecondition;
 use crate::score::disambiguate_labels;
@@ -242,24 +242,38 @@ fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
     let mut table = head(figures, "effectiveness", "rankers by effectiveness")
         .add_number_columns("no.")
         .add_text_columns("ranker");
+    let has_swapped = found
+        .rows
+        .iter()
+        .flatten()
+        .flatten()
+        .any(|it| it.swapped.is_some());
     for measure in &found.measures {
-        table = table
-            .with_more_columns_of_kind(TableColumnKind::Estimate, [measure])
-            .add_text_columns("better than");
+        table = table.with_more_columns_of_kind(TableColumnKind::Estimate, [measure]);
+        if has_swapped {
+            let swapped = [swapped_column(measure)];
+            table = table.with_more_columns_of_kind(TableColumnKind::Number, swapped);
+        }
+        table = table.add_text_columns("better than");
     }
     let rows = figures.rankers.iter().zip(&found.rows).enumerate();
     table.rows = rows
         .map(|(at, (ranker, rated))| {
             let mut row = vec![TableValue::Count(at as u64 + 1), text(ranker.label.clone())];
             for it in rated {
-                row.extend(match it {
-                    Some(EffectivenessCell { mean, better_than }) => {
-                        let numbers = better_than.iter().map(|it| (it + 1).to_string());
+                let (mean, swapped, better_than) = match it {
+                    Some(it) => {
+                        let numbers = it.better_than.iter().map(|it| (it + 1).to_string());
                         let marks = numbers.collect::<Vec<_>>().join(", ");
-                        [TableValue::Estimate(*mean), text(marks)]
+                        (TableValue::Estimate(it.mean), it.swapped, text(marks))
                     }
-                    None => [TableValue::Missing, TableValue::Missing],
-                });
+                    None => (TableValue::Missing, None, TableValue::Missing),
+                };
+                row.push(mean);
+                if has_swapped {
+                    row.push(swapped.map_or(TableValue::Missing, TableValue::Fraction));
+                }
+                row.push(better_than);
             }
             row
         })
@@ -269,6 +283,9 @@ fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
          Wilcoxon's signed-rank test over queries, p < .05, uncorrected, as in the papers."
             .to_owned(),
     );
+    if has_swapped {
+        table.notes.push(SWAPPED_NOTE.to_owned());
+    }
     Some(table)
 }
 
@@ -307,27 +324,37 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
 fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.effectiveness_scatter.as_ref()?;
     let what = format!("{} and axiom agreement", found.measure);
+    let swapped = swapped_values(figures);
+    let swapped_name = swapped.iter().any(Option::is_some);
+    let swapped_name = swapped_name.then(|| swapped_column(&found.measure));
     let mut table = head(figures, "scatter", &what)
         .add_text_columns("ranker")
-        .with_more_columns_of_kind(
-            TableColumnKind::Number,
-            [found.measure.as_str(), "mean fraction over axioms"],
-        );
+        .with_more_columns_of_kind(TableColumnKind::Number, [&found.measure])
+        .with_more_columns_of_kind(TableColumnKind::Number, &swapped_name)
+        .add_number_columns("mean fraction over axioms");
     let axioms = found.axioms.iter().map(|it| it.name());
     let axioms = axioms.collect::<Vec<_>>().join(", ");
     table.notes.push(format!(
         "Mean over the axioms with verdicts for every ranker: {axioms}."
     ));
-    let rows = figures.rankers.iter().zip(&found.points);
+    let rows = figures.rankers.iter().zip(&found.points).zip(swapped);
     table.rows = rows
-        .map(|(ranker, point)| {
+        .map(|((ranker, point), swapped)| {
             let [effect, mean] = match point {
                 Some(point) => point.map(TableValue::Fraction),
                 None => [TableValue::Missing, TableValue::Missing],
             };
-            vec![text(ranker.label.clone()), effect, mean]
+            let mut row = vec![text(ranker.label.clone()), effect];
+            if swapped_name.is_some() {
+                row.push(swapped.map_or(TableValue::Missing, TableValue::Fraction));
+            }
+            row.push(mean);
+            row
         })
         .collect();
+    table
+        .notes
+        .extend(swapped_name.map(|_| SWAPPED_NOTE.to_owned()));
     table.notes.push(match &found.correlation {
         Some(it) => format!(
             "Pearson's r = {} [{}, {}] over {} rankers, 95 % interval by Fisher's \
@@ -340,4 +367,12 @@ fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
         None => "Pearson's r needs at least four rankers.".to_owned(),
     });
     Some(table)
+}
+
+/// Returns the values of each ranker for another query, by the measure of the options.
+fn swapped_values(figures: &StudyFigures) -> Vec<Option<f64>> {
+    let measure = figures.options.measure as usize;
+    let rows = figures.effectiveness.iter().flat_map(|it| &it.rows);
+    let cell = |row: &Vec<Option<EffectivenessCell>>| row.get(measure)?.as_ref()?.swapped;
+    rows.map(cell).collect()
 }

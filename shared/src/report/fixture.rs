@@ -49,6 +49,7 @@ pub(crate) fn study_overview_fixture() -> StudyOverview {
                 n_unscored: 0,
                 n_truncated: 0,
                 stability: None,
+                training: None,
             },
             RankerOverviewRow {
                 ranker: ranker("<script>|%&\n_mean", "=1+1", RankerKind::Neural),
@@ -58,6 +59,7 @@ pub(crate) fn study_overview_fixture() -> StudyOverview {
                 n_unscored: 12,
                 n_truncated: 1_400,
                 stability: Some(certified()),
+                training: None,
             },
         ],
         columns: vec![

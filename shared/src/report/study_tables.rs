@@ -42,10 +42,15 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
         overview.title
     );
     let axioms = overview.columns.iter().map(|it| it.probe.name());
+    let has_trained = overview.rows.iter().any(|it| it.training.is_some());
+    let measures = overview.measures.iter().flat_map(|it| {
+        let swapped = has_trained.then(|| swapped_column(it));
+        [it.clone()].into_iter().chain(swapped)
+    });
     let table = ReportTable::new("fractions", title)
         .add_text_columns("ranker")
         .with_more_columns_of_kind(TableColumnKind::Estimate, axioms)
-        .with_more_columns_of_kind(TableColumnKind::Number, &overview.measures);
+        .with_more_columns_of_kind(TableColumnKind::Number, measures);
     let row = |name: &str, values: Vec<TableValue>| {
         let mut row = vec![TableValue::Text(name.to_owned())];
         row.extend(values);
@@ -56,11 +61,14 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
     for it in &overview.rows {
         let mut values: Vec<TableValue> = it.cells.iter().map(|it| fraction(it.as_ref())).collect();
         values.resize(overview.columns.len(), TableValue::Missing);
-        values.extend(
-            it.effectiveness
-                .iter()
-                .map(|it| it.map_or(TableValue::Missing, TableValue::Fraction)),
-        );
+        for (measure, own) in it.effectiveness.iter().enumerate() {
+            let training = it.training.as_ref();
+            let swapped = training.and_then(|it| it.swapped_effectiveness[measure]);
+            let shown = [*own, swapped]
+                .into_iter()
+                .take(1 + usize::from(has_trained));
+            values.extend(shown.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction)));
+        }
         rows.push(row(&it.ranker.label, values));
     }
     let probes = overview.columns.iter();
@@ -87,6 +95,16 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
         ..table
     }
 }
+
+/// Returns the name of the column with the values of trained rankers for another query.
+pub(super) fn swapped_column(measure: &str) -> String {
+    format!("{measure}, another query")
+}
+
+/// The note on those columns.
+pub(super) const SWAPPED_NOTE: &str = "Another query: the effectiveness of a trained ranker on the \
+     same pools when it reads the text of another query of the split; what remains does not need \
+     the query.";
 
 fn cells(overview: &StudyOverview) -> ReportTable {
     let mut table = head(overview, "cells", "each ranker on each axiom")
@@ -380,6 +398,9 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
             count(overview.n_tests)
         ),
     ];
+    if overview.rows.iter().any(|it| it.training.is_some()) {
+        notes.push(SWAPPED_NOTE.to_owned());
+    }
     notes.extend(overview.rows.iter().map(who));
     notes.extend(overview.remarks.iter().cloned());
     notes

@@ -97,7 +97,10 @@ impl<'a> DiscrepancyRows<'a> {
     }
 
     fn overview(&self, mode: AxiomVariant) -> Option<&'a StudyOverview> {
-        match self.numbers(ReproducedColumnComputation::Mode(mode))? {
+        let numbers = self
+            .numbers(ReproducedColumnComputation::TestSplit(mode))
+            .or_else(|| self.numbers(ReproducedColumnComputation::Mode(mode)));
+        match numbers? {
             StudyColumnComputationResults::Axioms(it) => Some(it),
             StudyColumnComputationResults::BehavioralTests(_)
             | StudyColumnComputationResults::Compared(_) => None,

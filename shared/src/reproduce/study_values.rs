@@ -12,7 +12,7 @@ use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestOptions, BehavioralTestResults, TieThreshold,
 };
 use crate::study::controls::StudyPageControls;
-use crate::study::overview::StudyOverview;
+use crate::study::overview::{RankerOverviewRow, StudyOverview};
 
 /// The tie threshold of ABNIRML's command line, which the paper calls δ.
 pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0 };
@@ -22,6 +22,9 @@ pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0
 pub(super) enum ReproducedColumnComputation {
     /// Axioms in a variant.
     Mode(AxiomVariant),
+    /// Axioms in a variant, and effectiveness, on the queries that all trained rankers of the study
+    /// are tested on.
+    TestSplit(AxiomVariant),
     /// Behavioral tests with a tie threshold ε.
     Delta(TieThreshold),
     /// BM25 compared with another ranker, given by their rows, over the queries that count.
@@ -55,7 +58,8 @@ impl ReproducedColumnComputation {
     /// Returns the name in the table head; `study` is the one for which the column was chosen.
     fn name(self, study: Option<&Study>) -> String {
         match self {
-            ReproducedColumnComputation::Mode(mode) => mode.slug().to_owned(),
+            ReproducedColumnComputation::Mode(mode)
+            | ReproducedColumnComputation::TestSplit(mode) => mode.slug().to_owned(),
             ReproducedColumnComputation::Delta(TieThreshold::TunedPerRanker) => {
                 "δ tuned".to_owned()
             }
@@ -73,17 +77,23 @@ impl ReproducedColumnComputation {
     fn numbers(self, study: &Study) -> Result<Option<StudyColumnComputationResults>, Error> {
         match self {
             ReproducedColumnComputation::Mode(mode)
+            | ReproducedColumnComputation::TestSplit(mode)
                 if study.definition.variants.contains(&mode) =>
             {
+                let is_test = matches!(self, ReproducedColumnComputation::TestSplit(_));
+                let split = study.definition.common_test_split().filter(|_| is_test);
                 let dials = StudyPageControls {
                     variant: Some(mode),
+                    split: split.map(str::to_owned),
                     ..StudyPageControls::default()
                 };
                 Ok(Some(StudyColumnComputationResults::Axioms(Box::new(
                     study.overview(&dials)?,
                 ))))
             }
-            ReproducedColumnComputation::Mode(_) | ReproducedColumnComputation::Runs => Ok(None),
+            ReproducedColumnComputation::Mode(_)
+            | ReproducedColumnComputation::TestSplit(_)
+            | ReproducedColumnComputation::Runs => Ok(None),
             ReproducedColumnComputation::Delta(delta) => {
                 let asking = BehavioralTestOptions {
                     tie_threshold: delta,
@@ -197,6 +207,77 @@ fn is_called(spec: &str, word: &str) -> bool {
     spec.split(':').any(|it| it == word)
 }
 
+/// Returns the first ranker that a word of a paper names and that repairs no other.
+fn find_unrepaired_ranker<'a>(
+    overview: &'a StudyOverview,
+    word: &str,
+) -> Option<&'a RankerOverviewRow> {
+    let is_repair = |it: &RankerOverviewRow| {
+        let training = it.training.as_ref();
+        training.is_some_and(|it| it.repairs.is_some())
+    };
+    let mut rankers = overview.rows.iter().filter(|it| !is_repair(it));
+    rankers.find(|it| is_called(&it.ranker.spec, word))
+}
+
+/// Returns the first ranker that repairs an axiom of another one.
+fn find_repaired_ranker<'a>(
+    overview: &'a StudyOverview,
+    before: &str,
+    probe: Probe,
+) -> Option<&'a RankerOverviewRow> {
+    let mut rankers = overview.rows.iter();
+    rankers.find(|it| {
+        let training = it.training.as_ref();
+        training.is_some_and(|it| {
+            it.repairs.as_deref() == Some(before) && it.added_axioms.contains(&probe)
+        })
+    })
+}
+
+/// Returns notes on what differs between the trainings of a study and those of Rennings et al.;
+/// none without a training.
+pub(super) fn describe_training_differences(study: &Study) -> Vec<String> {
+    let Some(first) = study.definition.train.first() else {
+        return Vec::new();
+    };
+    let count = |split: &str| {
+        let queries = study.queries.iter();
+        let of_split = queries.filter(|it| it.split.as_deref() == Some(split));
+        format!("{} in {split}", of_split.count())
+    };
+    let spec = &first.spec;
+    let splits = [Some(&spec.split), Some(&spec.dev), spec.test.as_ref()];
+    let splits: Vec<String> = splits.into_iter().flatten().map(|it| count(it)).collect();
+    let settings = spec.set.iter().filter_map(|it| it.split_once('='));
+    let (vectors, others): (Vec<_>, Vec<_>) = settings.partition(|it| it.0.trim() == "vectors");
+    let vectors = match vectors.first() {
+        Some((_, file)) => format!("the word vectors of {}", file.trim()),
+        None => "random word vectors".to_owned(),
+    };
+    let others: String = others
+        .iter()
+        .map(|(key, value)| format!(", {} {}", key.trim(), value.trim()))
+        .collect();
+    let evaluated = match study.definition.common_test_split() {
+        Some(split) => format!("the split {split}"),
+        None => "all queries".to_owned(),
+    };
+    let published = "What differs from the paper: it trained on WikiPassageQA (4,154 questions on \
+         50,477 passages of 861 articles) with GloVe vectors of 840 billion words in 300 \
+         dimensions (Duet: 6 billion words, 50 dimensions) and NLTK's words without stop words.";
+    vec![format!(
+        "{published} Ours: collection {} with {} documents, {} queries ({}), {vectors}, recipe \
+         {}{others}; values are those of {}.",
+        study.definition.collection,
+        crate::report::format::format_count(study.totals.n_docs),
+        study.queries.len() - study.addition_counts.n_queries as usize,
+        splits.join(", "),
+        spec.recipe,
+        evaluated
+    )]
+}
+
 fn of_axioms(
     overview: &StudyOverview,
     row: &PublishedRow,
@@ -204,7 +285,9 @@ fn of_axioms(
 ) -> Option<TableValue> {
     let place = |probe: Probe| overview.columns.iter().position(|it| it.probe == probe);
     let probe = match column {
-        PublishedColumnSubject::Probe(probe) => place(*probe),
+        PublishedColumnSubject::Probe(probe) | PublishedColumnSubject::Repaired(_, probe) => {
+            place(*probe)
+        }
         PublishedColumnSubject::Measure(..)
         | PublishedColumnSubject::BehavioralTest(..)
         | PublishedColumnSubject::Delta
@@ -230,12 +313,19 @@ fn of_axioms(
             .and_then(|at| overview.columns[at].qrels_cell.as_ref())
             .map(|it| TableValue::Estimate(it.micro_average)),
         PublishedRowSubject::Ranker(word) => {
-            let mut rankers = overview.rows.iter();
-            let ranker = rankers.find(|it| is_called(&it.ranker.spec, word))?;
+            let ranker = find_unrepaired_ranker(overview, word)?;
+            let fraction = |ranker: &RankerOverviewRow| {
+                let cell = ranker.cells[probe?].as_ref()?;
+                Some(TableValue::Estimate(cell.micro_average))
+            };
             match column {
-                PublishedColumnSubject::Probe(_) => Some(TableValue::Estimate(
-                    ranker.cells[probe?].as_ref()?.micro_average,
-                )),
+                PublishedColumnSubject::Probe(_) => fraction(ranker),
+                PublishedColumnSubject::Repaired(_, probe) => match &ranker.training {
+                    Some(training) => {
+                        fraction(find_repaired_ranker(overview, &training.name, *probe)?)
+                    }
+                    None => fraction(ranker),
+                },
                 PublishedColumnSubject::Measure(_, ours) => {
                     let at = overview.measures.iter().position(|it| it == ours)?;
                     ranker.effectiveness[at].map(TableValue::Fraction)
@@ -260,6 +350,7 @@ fn of_behaviours(
     };
     match column {
         PublishedColumnSubject::Probe(_)
+        | PublishedColumnSubject::Repaired(..)
         | PublishedColumnSubject::Measure(..)
         | PublishedColumnSubject::Comparison(..)
         | PublishedColumnSubject::NotAvailable(_) => None,

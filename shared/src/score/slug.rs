@@ -64,7 +64,9 @@ pub fn parse_ranker_slug_or_position<'a>(
 fn base_slug(ranker: &RankerInfo) -> String {
     let label = slugify(&ranker.label);
     let model_use = match ranker.kind {
-        RankerKind::Neural => ranker.spec.split_once(':').map_or("", |it| it.1),
+        RankerKind::FeatureBased | RankerKind::Neural => {
+            ranker.spec.split_once(':').map_or("", |it| it.1)
+        }
         RankerKind::Lexical | RankerKind::Remote | RankerKind::ScoreFile => "",
     };
     // What follows, such as the length of passages, is a part of the label.

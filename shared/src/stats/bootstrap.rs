@@ -123,6 +123,19 @@ pub fn bootstrap_mean(values: &[f64]) -> Option<EstimateWithInterval> {
     Some(estimate(whole.micro(), drawn.collect(), units.len()))
 }
 
+/// Returns the mean of differences from −1 to 1, one for each query, with its interval, which is
+/// the whole range for a single query; `None` without queries.
+pub fn bootstrap_mean_difference(differences: &[f64]) -> Option<EstimateWithInterval> {
+    let mean = bootstrap_mean(differences)?;
+    Some(match differences.len() {
+        1 => EstimateWithInterval {
+            interval: [-1.0, 1.0],
+            ..mean
+        },
+        _ => mean,
+    })
+}
+
 /// Returns the difference of two fractions over the same instances, with its bootstrap interval
 /// over queries, drawn as for [`bootstrap_fraction`]; `None` without queries.
 pub(super) fn bootstrap_fraction_difference(

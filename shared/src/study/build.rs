@@ -251,6 +251,7 @@ fn assemble(parts: StudyParts) -> Study {
         withheld_texts: None,
         addition_counts: beside.addition_counts,
         transfer_pair_counts: beside.transfer_pair_counts.clone(),
+        trainings: Vec::new(),
         lengths: super::controls::CachedDocumentLengths::default(),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::trained_rankers::{StudyTraining, validate_trainings};
 use crate::error::{Error, ErrorFieldName};
 use crate::probe::transfer::TransferQuerySource;
 use crate::probe::{
@@ -64,6 +65,9 @@ pub struct StudyDefinition {
     /// Files with document pairs for dataset transfer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<TransferSetFile>,
+    /// Rankers that are trained for the study; they follow the rankers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub train: Vec<StudyTraining>,
 }
 
 /// Files that manipulations look words up in. They are in the folders in which runs are allowed.
@@ -235,9 +239,15 @@ fn missing_keys(keys: &toml::Table) -> Vec<String> {
         missing.extend(absent.map(|it| format!("`{it}`{place}")));
     };
     require(keys, "", &["name", "collection"]);
-    let sets = keys.get("transfers").and_then(toml::Value::as_array);
-    for set in sets.into_iter().flatten().filter_map(toml::Value::as_table) {
-        require(set, " in [[transfers]]", &["name", "file"]);
+    for (list, place, required) in [
+        ("transfers", " in [[transfers]]", ["name", "file"]),
+        ("train", " in [[train]]", ["name", "model"]),
+    ] {
+        let tables = keys.get(list).and_then(toml::Value::as_array);
+        let tables = tables.into_iter().flatten();
+        for table in tables.filter_map(toml::Value::as_table) {
+            require(table, place, &required);
+        }
     }
     missing
 }
@@ -322,6 +332,7 @@ impl StudyDefinition {
         for probe in self.behavioral_tests() {
             self.check_behavioral_test(probe)?;
         }
+        validate_trainings(&self.train)?;
         self.limits.validate()
     }
 

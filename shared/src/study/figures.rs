@@ -126,8 +126,11 @@ impl Study {
             return Err(InvalidFieldReason::IndexOutOfRange { items: members, n }
                 .into_error_for_field("measure"));
         }
-        let effectiveness =
+        let mut effectiveness =
             EffectivenessTable::from_per_query_values(&overview.measures, &per_query);
+        if let Some(table) = &mut effectiveness {
+            table.add_swapped_values(&overview);
+        }
         let scatter = effectiveness
             .as_ref()
             .map(|it| EffectivenessScatterPlot::from_overview(&overview, it, measure));

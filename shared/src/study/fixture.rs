@@ -83,6 +83,7 @@ pub(crate) fn fixture_study_definition(delta: u32) -> StudyDefinition {
         audit: Vec::new(),
         lookups: ManipulationLookupFiles::default(),
         transfers: Vec::new(),
+        train: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ use super::Study;
 use super::analyzer_audit::InstanceRetentionUnderAnalyzer;
 use super::controls::{InstanceFilter, StudyPageControls};
 use super::score_stability::ScoreStabilitySummary;
+use super::trained_rankers::TrainedRankerOverview;
 use crate::collection::Query;
 use crate::error::Error;
 use crate::index::DocumentAndTermTotals;
@@ -151,6 +152,9 @@ pub struct RankerOverviewRow {
     /// The result of the score stability check, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<ScoreStabilitySummary>,
+    /// How it was trained, if it was trained for the study.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<TrainedRankerOverview>,
 }
 
 impl RankerOverviewRow {
@@ -352,6 +356,7 @@ impl Study {
             n_unscored: scores.n_missing() as u64,
             n_truncated: scores.truncated.len() as u64,
             stability: self.summarize_score_stability(scores, shown, filter, width),
+            training: self.trained_ranker_overview(scores, filter),
             ranker: scores.ranker.clone(),
             slug: String::new(),
         }

@@ -67,6 +67,10 @@ impl Study {
             });
             ok(scored, "an instance is not among its pairs")?;
         }
+        ok(
+            self.trainings.iter().all(|it| self.has_training(it)),
+            "its trainings do not match its definition",
+        )?;
         let overlaps = [0, self.queries.len()].contains(&self.query_overlap.len());
         ok(overlaps, "its overlaps do not match its queries")?;
         let withheld = self.withheld_texts.as_ref().is_none_or(|it| {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TrainingSpec {
-    /// The network, such as `drmm`.
+    /// The model, such as `drmm` or `lambdamart`.
     pub model: String,
     /// The candidates of a query besides its judged documents: `judged` (none), `group`,
     /// `rank:bm25:K`, `run:FILE:K` or `all`.
@@ -26,12 +26,16 @@ pub struct TrainingSpec {
     /// The name of a built-in recipe, or a TOML file.
     #[serde(default = "default_recipe")]
     pub recipe: String,
-    /// `as-published` or `as-intended`; `None` for what the recipe says.
+    /// `as-published` or `as-intended`, and for `drmm` also `capreolus` or `opennir`; `None` for
+    /// what the recipe says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// What is added to the training examples: `lnc2` or `instances:FILE[:WEIGHT]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub augment: Vec<String>,
+    /// The run or score file of a teacher, for the loss `margin-mse`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub teacher: Option<String>,
     /// Changed values of the recipe, each as `KEY=VALUE`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,

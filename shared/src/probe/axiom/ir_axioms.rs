@@ -30,6 +30,7 @@ use super::super::features::{AxiomInstancesForQuery, QueryPoolFeatures, Required
 use super::super::{AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 use super::ProbeDescription;
 use evaluator::IrAxiomsEvaluator;
+pub(crate) use proximity::{mean_first_occurrence_distance, mean_query_term_group_span};
 
 use serde::{Deserialize, Serialize};
 

@@ -11,7 +11,7 @@ use crate::score::RankerQueryDocumentScores;
 use crate::stats::{EstimateWithInterval, bootstrap, wilcoxon};
 use crate::study::Study;
 use crate::study::controls::InstanceFilter;
-use crate::study::overview::MEASURES;
+use crate::study::overview::{MEASURES, StudyOverview};
 
 /// A ranker is better than another if `p` is below this, uncorrected as in the paper.
 pub const SIGNIFICANCE_LEVEL: f64 = 0.05;
@@ -34,6 +34,9 @@ pub struct EffectivenessCell {
     pub mean: EstimateWithInterval,
     /// The rows of the rankers that it is significantly better than.
     pub better_than: Vec<u32>,
+    /// The mean with the text of another query, for rankers that were trained for the study.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swapped: Option<f64>,
 }
 
 /// For each ranker, the values of each measure for each query with judgments, by measure; `None`
@@ -96,6 +99,20 @@ impl EffectivenessTable {
             rows: rows.collect(),
         })
     }
+
+    /// Adds the values of trained rankers for another query.
+    pub(super) fn add_swapped_values(&mut self, overview: &StudyOverview) {
+        for (row, ranker) in self.rows.iter_mut().zip(&overview.rows) {
+            let Some(training) = &ranker.training else {
+                continue;
+            };
+            for (cell, swapped) in row.iter_mut().zip(&training.swapped_effectiveness) {
+                if let Some(cell) = cell {
+                    cell.swapped = *swapped;
+                }
+            }
+        }
+    }
 }
 
 fn rated(
@@ -122,5 +139,6 @@ fn rated(
     Some(EffectivenessCell {
         mean,
         better_than: others.map(|it| it.0 as u32).collect(),
+        swapped: None,
     })
 }

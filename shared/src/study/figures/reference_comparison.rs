@@ -58,14 +58,20 @@ impl Study {
     }
 }
 
-struct ComparisonContext<'a> {
-    study: &'a Study,
-    filter: &'a InstanceFilter<'a>,
-    dials: &'a StudyPageControls,
+/// What a comparison of two rankers on the instances of a study needs.
+pub(in crate::study) struct ComparisonContext<'a> {
+    /// The study with the instances and the scores.
+    pub study: &'a Study,
+    /// Which instances count.
+    pub filter: &'a InstanceFilter<'a>,
+    /// The controls, for the tie threshold.
+    pub dials: &'a StudyPageControls,
 }
 
 impl ComparisonContext<'_> {
-    fn paired(
+    /// Counts for each query the instances on which both rankers have a verdict, and those on which
+    /// each agrees.
+    pub(in crate::study) fn paired(
         &self,
         instances: &ProbeInstances,
         first: &RankerQueryDocumentScores,

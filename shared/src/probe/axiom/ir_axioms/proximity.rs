@@ -84,7 +84,7 @@ fn first_positions(text: &DocumentFeatures) -> Vec<f64> {
 
 /// Returns the mean number of words between the first occurrences of two terms; 0 for fewer than
 /// two.
-pub(super) fn mean_first_occurrence_distance(text: &DocumentFeatures) -> f64 {
+pub(crate) fn mean_first_occurrence_distance(text: &DocumentFeatures) -> f64 {
     let firsts = first_positions(text);
     let pairs = firsts
         .iter()
@@ -170,7 +170,7 @@ pub(super) fn min_gap_words_and_tied_groups(text: &DocumentFeatures) -> Option<(
 }
 
 /// Returns the mean of last − first position over all groups; 0 without a group.
-pub(super) fn mean_query_term_group_span(text: &DocumentFeatures) -> f64 {
+pub(crate) fn mean_query_term_group_span(text: &DocumentFeatures) -> f64 {
     let spans = groupings(text).map(|it| f64::from(it.1 - it.0));
     let (n, sum) = spans.fold((0_u32, 0.0), |(n, sum), it| (n + 1, sum + it));
     if n == 0 { 0.0 } else { sum / f64::from(n) }
