@@ -9,6 +9,7 @@
 mod distributions;
 pub(crate) mod transfer_sets;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -84,9 +85,7 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
     if shared::study::validate_study_name(named).is_ok() {
         let imported = data.join("collections").join(named);
         if imported.is_dir() {
-            let way_out = "import the collection again; if you changed the file yourself, remove \
-                           SHA256SUMS in the folder of the collection";
-            checksum::verify_folder_checksums(&imported, way_out)?;
+            verify_imported_files(&imported)?;
             return Ok(imported);
         }
     }
@@ -97,6 +96,48 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
     Err(Error::CollectionNotFound {
         named: named.to_owned(),
     })
+}
+
+/// Loads an imported collection by its name. Other folders are not considered.
+pub(crate) fn load_imported_collection(
+    name: &str,
+    data: &DataFolder,
+) -> Result<CollectionWithReadReport, Error> {
+    let folder = data.collection_folder(name)?;
+    if !folder.is_dir() {
+        return Err(Error::CollectionNotFound {
+            named: name.to_owned(),
+        });
+    }
+    verify_imported_files(&folder)?;
+    load_collection_folder(&folder, &CollectionFileOverrideArgs::default())
+}
+
+fn verify_imported_files(folder: &Path) -> Result<(), Error> {
+    let way_out = "import the collection again; if you changed the file yourself, remove \
+                   SHA256SUMS in the folder of the collection";
+    checksum::verify_folder_checksums(folder, way_out)
+}
+
+/// Returns the names of the splits of the queries of an imported collection, in order; none if it
+/// has no relevance judgments.
+pub(crate) fn read_split_names(folder: &Path) -> Result<Vec<String>, Error> {
+    let has_lines = |it: &PathBuf| fs::metadata(it).is_ok_and(|it| it.len() > 0);
+    if !found(folder, "qrels.tsv").is_ok_and(|it| has_lines(&it)) {
+        return Ok(Vec::new());
+    }
+    let (queries, _) = read_queries(&found(folder, "queries.jsonl")?)?;
+    let mut collection = Collection {
+        queries,
+        ..Collection::default()
+    };
+    if let Ok(path) = found(folder, "splits.tsv") {
+        let (splits, _) = read_with_progress(&path, tsv::read_query_splits)?;
+        collection.set_query_splits(&splits);
+    }
+    let splits = collection.queries.into_iter().filter_map(|it| it.split);
+    let splits: BTreeSet<String> = splits.collect();
+    Ok(splits.into_iter().collect())
 }
 
 /// Reads the collection files of a folder.

@@ -11,7 +11,7 @@ use shared::study::preparation::MiningSettings;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
 
 use crate::error::Error;
-use crate::models::ModelRegistry;
+use crate::models::{self, ModelRegistry};
 use crate::remote_ranker::RemoteRanker;
 use crate::vocabulary;
 
@@ -30,6 +30,15 @@ pub(crate) enum RankerSpec {
 }
 
 impl RankerSpec {
+    /// Whether scores depend on the term statistics of the collection.
+    pub(crate) fn needs_term_statistics(&self) -> bool {
+        match self {
+            RankerSpec::Lexical(_) => true,
+            RankerSpec::Model(spec) => models::is_doc2query_spec(spec),
+            RankerSpec::Scores(_) | RankerSpec::Remote(_) => false,
+        }
+    }
+
     /// Returns the name that [`shared::score::RankerInfo::spec`] has for this ranker.
     pub(crate) fn canonical_spec(&self, models: &ModelRegistry) -> String {
         match self {

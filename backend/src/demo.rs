@@ -1,12 +1,13 @@
 //! The demo collection and the demo study, which are embedded in the program.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use shared::collection::{Collection, beir, trec};
 use shared::late_interaction::LateInteractionAnalysisMetadata;
 use shared::study::{Study, StudyDefinition};
+use shared::word_vectors::glove::GloveSettings;
 use tokio::sync::oneshot;
 
 use crate::error::Error;
@@ -47,6 +48,19 @@ const TRANSFERS: [(&str, &str); 6] = [
 ];
 const STUDY: &str = include_str!("../../demo/study.toml");
 
+/// The settings of the word vectors of the demo study, as of `axioscope vectors --dims 20 --epochs
+/// 30`; a small collection needs few dimensions.
+const WORD_VECTORS: GloveSettings = GloveSettings {
+    n_dims: 20,
+    window: 10,
+    min_count: 5,
+    x_max: 10.0,
+    alpha: 0.75,
+    learning_rate: 0.05,
+    n_epochs: 30,
+    seed: 42,
+};
+
 /// Creates and publishes the demo study with its lexical rankers, unless it is stored already.
 /// Returns the remaining work for its neural rankers, which takes minutes; `None` if it has none.
 pub(crate) fn create_and_publish_demo_study(
@@ -65,6 +79,7 @@ pub(crate) fn create_and_publish_demo_study(
         stored.collection_hash == collection.content_hash()
             && stored.definition.limits == definition.limits
             && stored.definition.probes == definition.probes
+            && stored.definition.vectors == definition.vectors
             && stored.definition.rankers.len() >= definition.rankers.len()
     });
     let is_new = stored.is_none();
@@ -73,6 +88,7 @@ pub(crate) fn create_and_publish_demo_study(
         None => {
             eprintln!("making the demo study");
             let files = unpack(folder)?;
+            train_word_vectors(&definition, &collection, &files)?;
             let study = pipeline::create_study_with_lexical_rankers(
                 definition, collection, &files, folder, models,
             )?;
@@ -206,6 +222,22 @@ fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
         fs::write(&path, text).map_err(Error::io_error_converter(&path, way_out))?;
     }
     Ok(demo)
+}
+
+/// Trains the word vectors of the demo study on its own collection, so that it needs no download.
+/// They have the same bits on any machine.
+fn train_word_vectors(
+    definition: &StudyDefinition,
+    collection: &Collection,
+    folder: &Path,
+) -> Result<(), Error> {
+    let Some(file) = &definition.vectors else {
+        return Ok(());
+    };
+    let index = pipeline::build_index_with_tokens(collection, &definition.analyzer)?;
+    let mut trainer = pipeline::prepare_glove_trainer(&index, WORD_VECTORS)?;
+    pipeline::train_all_glove_rounds(&mut trainer, || {});
+    pipeline::write_word_vectors(&folder.join(file), &trainer.into_word_vectors())
 }
 
 /// Returns the demo collection, whose files are embedded in the program.

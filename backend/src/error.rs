@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use shared::api::people::AccessRole;
+use shared::error::Error as InputError;
 
 /// An error of a command or a request. Its message says what happened and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -405,6 +406,7 @@ impl Error {
         let path = match self {
             Error::File { path, .. }
             | Error::DataFolderInUse { path }
+            | Error::OtherTraining { folder: path, .. }
             | Error::FileNotFound {
                 looked_in: path, ..
             } => path,
@@ -418,6 +420,10 @@ impl Error {
             | Error::Database { at, .. }
             | Error::Migration { at, .. } => {
                 return whole.replace(&at.to_string(), &at.public_name());
+            }
+            Error::Input(InputError::File { file, .. } | InputError::Line { file, .. }) => {
+                let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+                return whole.replace(file.as_str(), name);
             }
             Error::CorruptData { what, reason } => {
                 let name = what.rsplit(['/', '\\']).next().unwrap_or(what);
@@ -478,6 +484,18 @@ mod tests {
                     no_entry(),
                 ),
                 "a.db: entity not found; move it",
+            ),
+            (
+                Error::OtherTraining {
+                    folder: format!("{home}/my-drmm").into(),
+                    what: "seed",
+                },
+                "my-drmm has the training of another seed; give the arguments that it was begun \
+                 with, or choose another folder",
+            ),
+            (
+                InputError::unreadable_file(&format!("{home}/curves.jsonl"), "is torn").into(),
+                "curves.jsonl: is torn",
             ),
         ] {
             assert!(error.to_string().contains(home), "{error}");

@@ -16,7 +16,9 @@ mod studies;
 mod score;
 mod rerank;
 mod served_models;
+mod event_stream;
 mod jobs;
+mod trainings;
 mod annotation;
 mod operator;
 mod people;
@@ -48,6 +50,7 @@ use crate::jobs::{self as work, JobQueue};
 use crate::models::ModelRegistry;
 use crate::store::operator::AccessTokenHash;
 use crate::store::{DataFolder, Database, DatabaseConfig};
+use crate::training_jobs::{self, TrainingQueue};
 
 pub(crate) use access::{ListenScope, NetworkExposure, PublicUrl, parse_network};
 
@@ -93,6 +96,7 @@ pub(crate) struct AppParts {
     studies: StudyCache,
     models: Arc<ModelRegistry>,
     jobs: JobQueue,
+    trainings: TrainingQueue,
     annotation: AnnotationTaskService,
     limits: ServerLimits,
     pages: StaticFiles,
@@ -120,6 +124,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let models = settings.models;
     let (stop, stopping) = watch::channel(false);
     let jobs = JobQueue::for_stored_jobs(folder.clone(), store.clone(), models.clone());
+    let trainings = TrainingQueue::load(folder.clone())?;
 
     let listener = listen(settings.listen).await?;
     let address = listener.local_addr().map_err(|source| Error::Listen {
@@ -129,6 +134,8 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let (operator_link, link_line) = announce(&exposure, address);
 
     let worker = tokio::spawn(work::run_job_worker(jobs.clone(), lock, stopping.clone()));
+    let training_worker = training_jobs::run_training_worker(trainings.clone(), stopping.clone());
+    let training_worker = tokio::spawn(training_worker);
     let app = AppState(Arc::new(AppParts {
         exposure,
         operator,
@@ -137,6 +144,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         studies: StudyCache::new(folder),
         models: models.clone(),
         jobs,
+        trainings,
         annotation: AnnotationTaskService::start_with_log_writer(store.clone()),
         limits: ServerLimits::new(),
         pages: StaticFiles::embedded(),
@@ -170,8 +178,9 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         () = serving => {}
         () = overdue => tracing::warn!("ending with requests under way"),
     }
-    // An interrupted batch is not lost: it is computed again at the next start.
-    let _ = tokio::time::timeout(SHUTDOWN_GRACE, worker).await;
+    // An interrupted batch or update is not lost: it is computed again at the next start.
+    let workers = futures_util::future::join(worker, training_worker);
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, workers).await;
     store.close().await;
     Ok(())
 }

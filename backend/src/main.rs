@@ -15,6 +15,7 @@ mod training;
 mod demo;
 mod cache;
 mod jobs;
+mod training_jobs;
 mod annotation;
 mod front_end_files;
 mod http;

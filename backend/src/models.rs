@@ -3,10 +3,11 @@
 //!
 //! An encoder provides a ranker for each [`neural::EmbeddingRankerKind`]: `all-MiniLM-L6-v2:bi` and
 //! `all-MiniLM-L6-v2:late`; with a masked-language-model head also `NAME:splade`. A model with a
-//! classification head provides `NAME:cross`, a ColBERT `NAME:colbert` and a T5 `NAME:monot5`. A
-//! `ranker.toml` in the folder declares what `config.json` does not say, for example an EPIC model,
-//! `NAME:epic`. Without a suffix the first of these is used. Suffixes such as `+maxp` select how
-//! long documents are read, see `passages`.
+//! classification head provides `NAME:cross`, a ColBERT `NAME:colbert`, and a T5 `NAME:monot5` and
+//! `NAME:doc2query`, with N generated queries `NAME:doc2query=N`. A `ranker.toml` in the folder
+//! declares what `config.json` does not say, for example an EPIC model, `NAME:epic`. LambdaMART,
+//! `NAME:lambdamart`, has trees over features in place of a network. Without a suffix the first of
+//! these is used. Suffixes such as `+maxp` select how long documents are read, see `passages`.
 
 mod shared_encoding;
 mod stability;
@@ -16,9 +17,11 @@ mod internals;
 mod inventory;
 mod spec;
 mod passages;
+mod lambdamart;
 mod forward_passes;
 mod ranker;
 mod architecture;
+mod document_expansion;
 mod score_scale;
 mod scoring;
 mod incremental;
@@ -36,10 +39,14 @@ use crate::models::passages::LongDocumentStrategy;
 use crate::models::ranker::MAX_PAIR_TOKENS;
 use crate::models::spec::{NeuralRankerKind, ParsedModelSpec, format_model_spec};
 
+pub(crate) use document_expansion::is_doc2query_spec;
 pub(crate) use forward_passes::SequenceAndTokenCounts;
 pub(crate) use incremental::{
     ScoredDocuments, ScoringInputWithLimits, ScoringRequestInProgress, TruncatedInput,
 };
+#[cfg(test)]
+pub(crate) use lambdamart::tests as lambdamart_tests;
+pub(crate) use lambdamart::{LAMBDAMART_FILES, LambdaMartConfig, LambdaMartTrees};
 pub(crate) use ranker::NeuralRanker;
 pub(crate) use score_scale::ScoreScale;
 pub(crate) use scoring::{
@@ -47,6 +54,7 @@ pub(crate) use scoring::{
     TOKEN_BUDGET, TokenizedDocumentBatch,
 };
 pub(crate) use shared_encoding::score_with_rankers_sharing_encodings;
+pub(crate) use spec::ranker_kind_of_spec;
 
 /// Folder of the default model, below the home folder.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";
@@ -256,15 +264,22 @@ impl ModelRegistry {
         let ParsedModelSpec {
             name,
             model_use: used,
+            n_queries,
             passages: reading,
         } = ParsedModelSpec::parse(wanted);
         let place = self.places.iter().find(|it| it.is_named(name));
         let used = used.or_else(|| Some(self.uses(place?)[0]));
         let name = place.map_or(name, |it| &it.name);
-        used.map_or_else(
-            || wanted.to_owned(),
-            |it| format_model_spec(name, it, reading),
-        )
+        match (used, n_queries) {
+            (Some(it), None | Some(document_expansion::DEFAULT_QUERIES)) => {
+                format_model_spec(name, it, reading)
+            }
+            (Some(it), Some(n)) => {
+                let spec = format_model_spec(name, it, LongDocumentStrategy::Truncate);
+                format!("{spec}={n}{reading}")
+            }
+            (None, _) => wanted.to_owned(),
+        }
     }
 
     /// Returns the loaded rankers, without variants for passages.
@@ -306,11 +321,15 @@ impl ModelRegistry {
     pub(crate) fn get_or_load_ranker(&self, wanted: &str) -> Result<Arc<NeuralRanker>, Error> {
         let ParsedModelSpec {
             model_use: used,
+            n_queries,
             passages: reading,
             ..
         } = ParsedModelSpec::parse(wanted);
         let place = self.place(wanted)?;
-        let ranker = self.whole(place, used)?;
+        let mut ranker = self.whole(place, used)?;
+        if let Some(n_queries) = n_queries {
+            ranker = Arc::new(ranker.with_n_generated_queries(n_queries));
+        }
         Ok(match reading {
             LongDocumentStrategy::Truncate => ranker,
             LongDocumentStrategy::Passages(_) => {

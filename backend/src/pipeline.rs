@@ -10,11 +10,12 @@ mod inputs;
 mod score;
 mod study;
 mod late_interaction;
+mod word_vectors;
 
 use std::path::Path;
 
 use rayon::prelude::*;
-use shared::collection::{Collection, Run, RunEntry};
+use shared::collection::{Collection, Document, Run, RunEntry};
 use shared::index::{DocNo, Index, IndexBuilder};
 use shared::probe::CandidatePoolSpec;
 use shared::probe::pool::CandidatePoolSelector;
@@ -24,10 +25,11 @@ use shared::study::Study;
 use shared::study::instance_list::{InstanceListOptions, InstancePage};
 use shared::study::preparation::{self, run_never_waiting_future};
 use shared::text::Analyzer;
-use shared::word_vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
 use crate::collection_files;
 use crate::error::Error;
+use crate::models::NeuralRanker;
+use crate::progress::ProgressBar;
 use crate::store::DataFolder;
 use crate::store::studies::files;
 pub(crate) use expand::{
@@ -37,14 +39,15 @@ pub(crate) use inputs::read_run_and_word_vectors;
 pub(crate) use late_interaction::{LateInteractionAnalysisInput, analyze_late_interaction};
 pub(crate) use parallel::ParallelExecutor;
 pub(crate) use score::{
-    PairScoringInput, remote_scoring_volume, score_all_pairs_with_ranker, score_with_model,
-    score_with_remote_ranker,
+    PairScoringInput, read_score_file, remote_scoring_volume, score_all_pairs_with_ranker,
+    score_with_model, score_with_remote_ranker,
 };
 pub(crate) use study::{
-    NewStudy, StudyReplacementPolicy, compute_missing_or_outdated_scores, create_or_resume_study,
-    create_study_with_lexical_rankers, hash_remined_instances, load_study_if_intact,
-    mine_study_from_definition,
+    NewStudy, StudyReplacementPolicy, compute_missing_or_outdated_scores,
+    compute_scores_of_trained_rankers, create_or_resume_study, create_study_with_lexical_rankers,
+    hash_remined_instances, load_study_if_intact, mine_study_from_definition,
 };
+pub(crate) use word_vectors::{prepare_glove_trainer, train_all_glove_rounds, write_word_vectors};
 
 /// Analyzes and indexes a collection.
 pub(crate) fn build_index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
@@ -94,25 +97,6 @@ pub(crate) fn compute_candidate_pools(
         .collect())
 }
 
-/// Counts the co-occurrences of words, in parts on all cores, and returns the trainer of their
-/// vectors.
-pub(crate) fn prepare_glove_trainer(
-    index: &Index,
-    settings: GloveSettings,
-) -> Result<GloveTrainer<'_>, Error> {
-    let corpus = GloveCorpus::with_frequent_words(index, settings)?;
-    let n_docs = corpus.n_docs();
-    let part = n_docs
-        .div_ceil(rayon::current_num_threads() as DocNo)
-        .max(1);
-    let parts: Vec<_> = (0..n_docs).step_by(part as usize).collect();
-    let counted = parts
-        .into_par_iter()
-        .map(|from| corpus.count_cooccurrences_in_docs(from..(from + part).min(n_docs)));
-    let counted = counted.collect();
-    Ok(GloveTrainer::from_corpus_and_cooccurrences(corpus, counted))
-}
-
 /// Returns one page of the instances of a cell. Computed on all cores.
 pub(crate) fn list_instance_page(
     study: &Study,
@@ -151,6 +135,35 @@ pub(crate) fn retrieve_top_k(
         (query.id.clone(), rows.collect())
     };
     Run(collection.queries.par_iter().map(ranked).collect())
+}
+
+/// Ranks the documents of a collection with a doc2query ranker, which expands all of them, and
+/// returns the top `k` of each query.
+pub(crate) fn rank_expanded_documents(
+    collection: &Collection,
+    index: &Index,
+    ranker: &NeuralRanker,
+    k: usize,
+) -> Result<Run, Error> {
+    let queries = collection.queries.iter().map(|it| it.text.as_str());
+    let queries: Vec<&str> = queries.collect();
+    let documents = collection.docs.iter().map(Document::text_with_title);
+    let documents: Vec<String> = documents.collect();
+    let bar = ProgressBar::with_unit("expand", documents.len() as u64, "documents");
+    let ranked = ranker
+        .with_statistics_of_index(index, queries.iter().copied())
+        .rank_expanded_documents(&documents, &queries, k, |n| bar.set_position(n as u64))?;
+    let entry = |(at, (doc, score)): (usize, (usize, f64))| RunEntry {
+        doc: collection.docs[doc].id.clone(),
+        rank: at as i64 + 1,
+        score,
+    };
+    let each = collection.queries.iter().zip(ranked);
+    let each = each.map(|(query, ranked)| {
+        let rows = ranked.into_iter().enumerate().map(entry);
+        (query.id.clone(), rows.collect())
+    });
+    Ok(Run(each.collect()))
 }
 
 /// Loads a study from the data folder; returns an error if there is none of this name or if its

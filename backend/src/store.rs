@@ -6,6 +6,7 @@
 //! collections/NAME/   imported collections
 //! studies/NAME/       files of a study
 //! scores/RANKER/      score store: columns of query hash, text hash, score
+//! trainings/NAME/     files of a training that the server runs, and its state
 //! drafts/             scores of remote rankers for commands that have not finished
 //! ```
 //!
@@ -141,6 +142,44 @@ impl DataFolder {
     pub(crate) fn study_folder(&self, name: &str) -> Result<PathBuf, Error> {
         validate_study_name(name)?;
         Ok(self.root.join("studies").join(name))
+    }
+
+    /// Returns the folder of a training. Returns an error if the name is invalid.
+    pub(crate) fn training_folder(&self, name: &str) -> Result<PathBuf, Error> {
+        validate_study_name(name)?;
+        Ok(self.root.join("trainings").join(name))
+    }
+
+    /// Returns the names of the imported collections, in order.
+    pub(crate) fn collection_names(&self) -> Result<Vec<String>, Error> {
+        self.named_folders("collections")
+    }
+
+    /// Returns the names of the folders of trainings, in order.
+    pub(crate) fn training_names(&self) -> Result<Vec<String>, Error> {
+        self.named_folders("trainings")
+    }
+
+    /// Lists the folders with a valid name in a part of the data folder; none if the part does not
+    /// exist.
+    fn named_folders(&self, part: &str) -> Result<Vec<String>, Error> {
+        let path = self.root.join(part);
+        let failed = || Error::io_error_converter(&path, "check the rights of the folder");
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed()(error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(failed())?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if validate_study_name(&name).is_ok() && entry.path().is_dir() {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
     }
 
     /// Returns the folder for files of the demo study, and creates it if necessary.

@@ -8,18 +8,28 @@
 //! bits.
 
 mod request;
+mod pools;
+mod ranker_in_training;
 mod examples;
+mod negatives;
 mod words;
+mod perturbation;
 mod axiom_profile;
 mod folder;
+mod result;
 mod model_card;
+mod lambdamart;
 mod run;
+mod study;
 
 use shared::training::LearningCurvePoint;
 
-pub(crate) use folder::read_training_record;
-pub(crate) use request::{Augmentation, TrainingRequest};
+pub(crate) use folder::{read_training_record, read_training_record_so_far};
+pub(crate) use request::{Augmentation, ModelToTrain, TrainingRequest};
 pub(crate) use run::train;
+pub(crate) use study::{
+    StudyTrainingPlan, StudyTrainingProgress, evaluate_with_swapped_queries, trained_ranker_specs,
+};
 
 /// Receives the progress of a training, and may cancel it.
 pub(crate) trait TrainingObserver {

@@ -3,18 +3,23 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use neural::Device;
 use shared::collection::trec::{METADATA_END, METADATA_START};
 use shared::collection::{Collection, Run, trec};
 use shared::effectiveness::{self, EffectivenessMeasure, RunEvaluation};
 use shared::error::Error as InputError;
 use shared::rank::LexicalRanker;
+use shared::score::RankerInfo;
+use shared::score::lexical::lexical_ranker_info;
 use shared::text::Analyzer;
 
 use super::{CommandOutcome, called, load, print_json, tell_reading};
 use crate::collection_files::{self, CollectionFileOverrideArgs};
 use crate::config::{AnalyzerArgs, RankerSpec};
 use crate::error::Error;
+use crate::models::{ModelRegistry, NeuralRanker};
 use crate::pipeline;
 use crate::store::{DataFolder, write_atomically};
 
@@ -83,7 +88,8 @@ pub(crate) struct RankArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
-    /// Lexical ranker: bm25[:k1=…,b=…,k3=…,idf=…] or ql[:mu=…|lambda=…]
+    /// Lexical ranker: bm25[:k1=…,b=…,k3=…,idf=…] or ql[:mu=…|lambda=…]; or MODEL:doc2query, which
+    /// expands every document first
     #[arg(long)]
     ranker: String,
     /// Number of documents per query
@@ -107,16 +113,7 @@ pub(crate) struct RankArgs {
 
 impl RankArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
-        let ranker = match self.ranker.parse()? {
-            RankerSpec::Lexical(it) => it,
-            RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Remote(_) => {
-                return Err(InputError::unsupported_value(
-                    "ranker",
-                    "a whole collection is ranked with bm25 or ql; re-rank with `score`",
-                )
-                .into());
-            }
-        };
+        let ranker = CollectionRanker::load(&self.ranker)?;
         let k = crate::config::parse_number_setting(
             "top",
             &self.top,
@@ -128,13 +125,56 @@ impl RankArgs {
         let loaded = load(&self.collection, data, self.queries)?;
         let analyzer = self.analyzer.build_analyzer(None)?;
         let index = pipeline::build_index(&loaded.collection, &analyzer)?;
-        let run = pipeline::retrieve_top_k(&loaded.collection, &index, &ranker, k);
+        let collection = &loaded.collection;
+        let run = match &ranker {
+            CollectionRanker::Lexical(it) => pipeline::retrieve_top_k(collection, &index, it, k),
+            CollectionRanker::Doc2Query(it) => {
+                pipeline::rank_expanded_documents(collection, &index, it, k)?
+            }
+        };
+        let about = ranker.ranker_info();
         let said = match self.metadata && !self.plain {
-            true => metadata(&self.collection, &loaded.collection, &ranker, &analyzer),
+            true => metadata(&self.collection, collection, &about, &analyzer),
             false => String::new(),
         };
-        write_run(&self.out, &said, &run, &ranker.to_string())?;
+        write_run(&self.out, &said, &run, &about.spec)?;
         Ok(CommandOutcome::Done)
+    }
+}
+
+/// A ranker that ranks a whole collection.
+enum CollectionRanker {
+    Lexical(LexicalRanker),
+    /// Expands every document first.
+    Doc2Query(Arc<NeuralRanker>),
+}
+
+impl CollectionRanker {
+    fn load(spec: &str) -> Result<CollectionRanker, Error> {
+        let ranker: RankerSpec = spec.parse()?;
+        let is_possible = ranker.needs_term_statistics();
+        match ranker {
+            RankerSpec::Lexical(it) => Ok(CollectionRanker::Lexical(it)),
+            RankerSpec::Model(spec) if is_possible => {
+                let model = ModelRegistry::load_ranker_from_cli_spec(&spec, Device::Cpu)?;
+                Ok(CollectionRanker::Doc2Query(model))
+            }
+            RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Remote(_) => {
+                Err(InputError::unsupported_value(
+                    "ranker",
+                    "a whole collection is ranked with bm25, ql or a doc2query model; re-rank \
+                     with `score`",
+                )
+                .into())
+            }
+        }
+    }
+
+    fn ranker_info(&self) -> RankerInfo {
+        match self {
+            CollectionRanker::Lexical(it) => lexical_ranker_info(it),
+            CollectionRanker::Doc2Query(it) => it.about.clone(),
+        }
     }
 }
 
@@ -143,11 +183,10 @@ impl RankArgs {
 fn metadata(
     named: &str,
     collection: &Collection,
-    ranker: &LexicalRanker,
+    ranker: &RankerInfo,
     analyzer: &Analyzer,
 ) -> String {
     let quoted = |text: &str| serde_json::to_string(text).expect("a text is JSON");
-    let (name, parameters) = ranker.display_name_and_parameters();
     let named = called(named);
     let lines = [
         "platform:".to_owned(),
@@ -161,9 +200,9 @@ fn metadata(
         "  indexing:".to_owned(),
         format!("    analyzer: {}", quoted(&analyzer.describe())),
         "  retrieval:".to_owned(),
-        format!("    - name: {}", quoted(&name)),
-        format!("      parameters: {}", quoted(&parameters)),
-        format!("      spec: {}", quoted(&ranker.to_string())),
+        format!("    - name: {}", quoted(&ranker.label)),
+        format!("      parameters: {}", quoted(&ranker.detail)),
+        format!("      spec: {}", quoted(&ranker.spec)),
         "data:".to_owned(),
         "  test_collection:".to_owned(),
         format!("    name: {}", quoted(&named)),

@@ -437,9 +437,7 @@ impl ScoringWork {
         computing: neural::DeviceAndPrecision,
     ) -> Result<(Vec<RankerQueryDocumentScores>, Vec<PartialScores>), Error> {
         let collection = &self.loaded.collection;
-        // Only lexical rankers need the statistics of the collection.
-        let formula = |it: &RankerSpec| matches!(it, RankerSpec::Lexical(_));
-        let index = match rankers.iter().any(formula) {
+        let index = match rankers.iter().any(RankerSpec::needs_term_statistics) {
             true => pipeline::build_index(collection, &self.analyzer)?,
             false => Index::build(&self.analyzer, [])?,
         };

@@ -221,6 +221,7 @@ impl ReproduceTableArgs {
             audit: Vec::new(),
             lookups: self.lookups(),
             transfers,
+            train: Vec::new(),
         };
         let folder = DataFolder::open(data)?;
         let loaded = load(collection, data, None)?;

@@ -123,7 +123,7 @@ enum ModelsCommand {
     /// Load a model and print its properties
     Inspect {
         /// Model folder or Hugging Face Hub name, optionally with :bi, :late, :splade, :cross,
-        /// :colbert, :epic or :monot5
+        /// :colbert, :epic, :monot5 or :doc2query
         model: String,
         #[command(flatten)]
         computing: DeviceAndPrecisionArgs,

@@ -17,8 +17,9 @@ use shared::study::overview::StudySummary;
 use shared::study::{ParsedStudyFile, Study, StudyDefinition};
 
 use super::compute::DeviceAndPrecisionArgs;
+use super::train::TerminalObserver;
 use super::{CommandOutcome, load};
-use crate::collection_files;
+use crate::collection_files::{self, CollectionWithReadReport};
 use crate::config::register_models;
 use crate::error::Error;
 use crate::models::ModelRegistry;
@@ -26,7 +27,7 @@ use crate::pipeline::{self, NewStudy, StudyReplacementPolicy};
 use crate::runtime::run_with_database;
 use crate::store::studies::{StudyVisibility, files};
 use crate::store::{DataFolder, dataset, write_atomically};
-use crate::training::read_training_record;
+use crate::training::{self, StudyTrainingPlan, StudyTrainingProgress, read_training_record};
 
 /// Holds the command-line arguments of `axioscope study`.
 #[derive(clap::Args)]
@@ -131,14 +132,20 @@ impl ManageStudiesArgs {
                     true => StudyReplacementPolicy::Replace,
                     false => StudyReplacementPolicy::Keep,
                 };
-                let definition = read_study_definition(&file)?;
-                let models = models.register_for_rankers(&definition.rankers)?;
-                run_definition(definition, &folder, data, &models, finished)
+                let place = StudyPlace {
+                    folder: &folder,
+                    data,
+                    models: &models,
+                };
+                run_definition(read_study_definition(&file)?, &place, finished)
             }
             StudyCommand::Resume { name, models } => {
-                let study = pipeline::load_study(&folder, &name)?;
-                let models = models.register_for_rankers(&study.definition.rankers)?;
-                resume(study, &folder, data, &models)
+                let place = StudyPlace {
+                    folder: &folder,
+                    data,
+                    models: &models,
+                };
+                resume(pipeline::load_study(&folder, &name)?, &place)
             }
             StudyCommand::Check(it) => it.run(&folder, data),
             StudyCommand::Diff(it) => it.run(&folder),
@@ -182,26 +189,65 @@ impl ManageStudiesArgs {
     }
 }
 
+/// Where a study is stored and with which models it is made.
+struct StudyPlace<'a> {
+    folder: &'a DataFolder,
+    data: &'a Path,
+    models: &'a StudyModelArgs,
+}
+
 fn run_definition(
     definition: StudyDefinition,
-    folder: &DataFolder,
-    data: &Path,
-    models: &ModelRegistry,
+    place: &StudyPlace<'_>,
     finished: StudyReplacementPolicy,
 ) -> Result<CommandOutcome, Error> {
-    let loaded = load(&definition.collection, data, None)?;
+    let StudyPlace { folder, data, .. } = *place;
+    let models = place.models.register_for_rankers(&definition.rankers)?;
+    let mut loaded = load(&definition.collection, data, None)?;
+    let trainings = StudyTrainingPlan::check(&definition, &loaded, folder)?;
     let wanted = NewStudy {
+        collection: match definition.train.is_empty() {
+            true => std::mem::take(&mut loaded.collection),
+            false => loaded.collection.clone(),
+        },
         definition,
-        collection: loaded.collection,
         finished,
     };
-    let study = pipeline::create_or_resume_study(wanted, &loaded.folder, folder, models)?;
+    let mut study = pipeline::create_or_resume_study(wanted, &loaded.folder, folder, &models)?;
+    drop(models);
+    train_rankers(&mut study, &trainings, &loaded, place, finished)?;
     run_with_database(folder, async |store| store.upsert_study_entry(&study).await)?;
     println!(
         "study `{}` is complete; instance hash {}",
         study.definition.name, study.instances_hash
     );
+    for repair in study.compare_repairs(None)? {
+        println!("{}: {}", repair.after, report::repair_sentence(&repair));
+    }
     Ok(CommandOutcome::Done)
+}
+
+/// Trains the rankers of a study that are not trained yet, and computes the scores that they lack.
+fn train_rankers(
+    study: &mut Study,
+    trainings: &StudyTrainingPlan,
+    loaded: &CollectionWithReadReport,
+    place: &StudyPlace<'_>,
+    finished: StudyReplacementPolicy,
+) -> Result<(), Error> {
+    if study.definition.train.is_empty() {
+        return Ok(());
+    }
+    let folder = place.folder;
+    let progress = StudyTrainingProgress {
+        finished,
+        observer: &TerminalObserver::default(),
+    };
+    trainings.train_rankers(study, loaded, folder, progress)?;
+    let specs = training::trained_ranker_specs(&study.definition, folder)?;
+    let models = place.models.register_for_rankers(&specs)?;
+    pipeline::compute_scores_of_trained_rankers(study, &loaded.folder, folder, &models)?;
+    training::evaluate_with_swapped_queries(study, folder, &models)
 }
 
 /// Reads a study file. Lists on standard error the probes that are skipped because they need word
@@ -219,16 +265,33 @@ pub(super) fn read_study_definition(file: &Path) -> Result<StudyDefinition, Erro
     Ok(definition)
 }
 
-fn resume(
-    mut study: Study,
-    folder: &DataFolder,
-    data: &Path,
-    models: &ModelRegistry,
-) -> Result<CommandOutcome, Error> {
-    let place = collection_files::load_named_collection(&study.definition.collection, data)
-        .map(|it| it.folder);
-    let place = place.unwrap_or_else(|_| PathBuf::from("."));
-    let n_added = pipeline::compute_missing_or_outdated_scores(&mut study, &place, folder, models)?;
+fn resume(mut study: Study, place: &StudyPlace<'_>) -> Result<CommandOutcome, Error> {
+    let StudyPlace { folder, data, .. } = *place;
+    let models = place
+        .models
+        .register_for_rankers(&study.definition.rankers)?;
+    let loaded = collection_files::load_named_collection(&study.definition.collection, data);
+    let loaded = match (loaded, study.definition.train.is_empty()) {
+        (Err(_), true) => CollectionWithReadReport {
+            folder: PathBuf::from("."),
+            ..CollectionWithReadReport::default()
+        },
+        (loaded, _) => loaded?,
+    };
+    let trainings = StudyTrainingPlan::check(&study.definition, &loaded, folder)?;
+    let collection = &loaded.folder;
+    let mut n_added =
+        pipeline::compute_missing_or_outdated_scores(&mut study, collection, folder, &models)?;
+    drop(models);
+    let n_untrained = study.scores.len();
+    train_rankers(
+        &mut study,
+        &trainings,
+        &loaded,
+        place,
+        StudyReplacementPolicy::Keep,
+    )?;
+    n_added += study.scores.len() - n_untrained;
     run_with_database(folder, async |store| store.upsert_study_entry(&study).await)?;
     println!("{n_added} rankers were added");
     Ok(CommandOutcome::Done)
@@ -392,8 +455,9 @@ impl ReportArgs {
         }
         let record = read_training_record(folder)?;
         let tables = report::training_tables(&record);
-        let figure = || plot::draw_learning_curves(&record.points);
-        Ok(self.format_tables(&record.name, figure, &tables, &tables[0]))
+        let layout = plot::LearningCurveLayout::REPORT;
+        let figures = || vec![plot::draw_learning_curves(&record.points, layout)];
+        Ok(self.format_tables(&record.name, figures, &tables, &tables[0]))
     }
 
     fn format_study(&self, study: &Study) -> Result<String, Error> {
@@ -423,15 +487,24 @@ impl ReportArgs {
         let mut tables = report::study_tables(&overview);
         tables.extend(report::behavioral_test_tables(&behaviours));
         tables.extend(report::figure_data_tables(&figures));
-        let figure = || plot::draw_study_heatmap_figure(&overview);
-        Ok(self.format_tables(&overview.title, figure, &tables, &tables[1]))
+        tables.extend(report::trained_ranker_tables(
+            study,
+            Some(overview.variant),
+        )?);
+        let figures = || {
+            let trainings = study.trainings.iter();
+            let curves = trainings.map(|it| plot::draw_learning_curves_of(&it.record));
+            let heatmap = [plot::draw_study_heatmap_figure(&overview)];
+            heatmap.into_iter().chain(curves).collect()
+        };
+        Ok(self.format_tables(&overview.title, figures, &tables, &tables[1]))
     }
 
     /// Returns all tables, or the one for programs in a format that has a single table.
     fn format_tables(
         &self,
         title: &str,
-        figure: impl FnOnce() -> PlotFigure,
+        figures: impl FnOnce() -> Vec<PlotFigure>,
         tables: &[ReportTable],
         for_programs: &ReportTable,
     ) -> String {
@@ -441,8 +514,12 @@ impl ReportArgs {
             Format::Tex => report::tables_to_latex(tables),
             Format::Json => report::tables_to_json(tables),
             Format::Html => {
-                let figure = plot::figure_to_svg(&figure(), plot::FigureTheme::Light);
-                report::report_to_html(title, &[figure], tables)
+                let figures = figures();
+                let figures = figures.iter();
+                let figures: Vec<String> = figures
+                    .map(|it| plot::figure_to_svg(it, plot::FigureTheme::Light))
+                    .collect();
+                report::report_to_html(title, &figures, tables)
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::training::{self, TrainingObserver, TrainingRequest};
 /// Holds the command-line arguments of `axioscope train`.
 #[derive(clap::Args)]
 pub(crate) struct TrainArgs {
-    /// Network: drmm, anmm, duet, matchpyramid, knrm or conv-knrm
+    /// Model: the networks drmm, anmm, duet, matchpyramid, knrm or conv-knrm, or lambdamart
     #[arg(long)]
     model: String,
     /// Folder or name of an imported collection with qrels and splits. The candidates of a query
@@ -36,17 +36,21 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     test: Option<String>,
     /// Recipe with all numbers of the training: default, rennings2019, macavaney2022,
-    /// wikiqa-reference, or a TOML file
+    /// wikiqa-reference, lightgbm (of lambdamart), or a TOML file
     #[arg(long, value_name = "NAME|FILE", default_value = "default")]
     recipe: String,
-    /// With the defects of the published code, or without [default: as in the recipe]
-    #[arg(long, value_name = "as-published|as-intended")]
+    /// With the defects of the published code, or without; DRMM also as in Capreolus or OpenNIR
+    /// [default: as in the recipe]
+    #[arg(long, value_name = "as-published|as-intended|capreolus|opennir")]
     variant: Option<String>,
     /// Add to the training examples: lnc2 (each document repeated 2, 3 and 4 times) or instances of
     /// axioms from `mine` as pairs, with how many there are for each judged pair [default weight:
     /// 1]. May be repeated.
     #[arg(long, value_name = "lnc2|instances:FILE[:WEIGHT]")]
     augment: Vec<String>,
+    /// Run in TREC format, or score file, of the teacher of the loss margin-mse
+    #[arg(long, value_name = "FILE")]
+    teacher: Option<String>,
     /// Change a number of the recipe, such as learning_rate=0.01; vectors=FILE gives word vectors.
     /// May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -73,14 +77,15 @@ impl TrainArgs {
             recipe: self.recipe,
             variant: self.variant,
             augment: self.augment,
+            teacher: self.teacher,
             set: self.set,
             seed: self.seed,
         };
         let request = TrainingRequest::resolve(&spec, &self.collection, &self.out)?;
         let loaded = load(&request.collection, data, None)?;
         let observer = TerminalObserver {
-            bar: RefCell::new(None),
             is_quiet: self.json,
+            ..TerminalObserver::default()
         };
         let summary = training::train(&request, &loaded, &observer)?;
         drop(observer);
@@ -109,7 +114,8 @@ impl TrainArgs {
 }
 
 /// Shows the progress of a training on standard error.
-struct TerminalObserver {
+#[derive(Default)]
+pub(super) struct TerminalObserver {
     bar: RefCell<Option<ProgressBar>>,
     is_quiet: bool,
 }
@@ -117,8 +123,13 @@ struct TerminalObserver {
 impl TrainingObserver for TerminalObserver {
     fn updated(&self, step: u64, n_updates: u64) {
         let mut bar = self.bar.borrow_mut();
-        let bar = bar.get_or_insert_with(|| ProgressBar::with_unit("train", n_updates, "updates"));
-        bar.set_position(step);
+        let shown =
+            bar.get_or_insert_with(|| ProgressBar::with_unit("train", n_updates, "updates"));
+        shown.set_position(step);
+        if step == n_updates {
+            // Another training has its own.
+            *bar = None;
+        }
     }
 
     fn evaluated(&self, point: &LearningCurvePoint) {

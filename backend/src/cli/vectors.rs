@@ -1,17 +1,14 @@
 //! The command `vectors`: trains word vectors on a collection, for the axioms that need them.
 
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-use shared::word_vectors::glove::{GloveSettings, GloveTrainingShard};
+use shared::word_vectors::glove::GloveSettings;
 
 use super::{CommandOutcome, load, print_json};
 use crate::config::{AnalyzerArgs, parse_number_setting};
 use crate::error::Error;
 use crate::pipeline;
 use crate::progress::ProgressBar;
-use crate::store::write_atomically;
 
 /// Holds the command-line arguments of `axioscope vectors`.
 #[derive(clap::Args)]
@@ -73,26 +70,11 @@ impl TrainWordVectorsArgs {
         let n_pairs = trainer.n_cooccurring_pairs();
         let (_, n_rounds) = trainer.finished_and_total_rounds();
         let bar = ProgressBar::with_unit("train", n_rounds.into(), "rounds");
-        for _ in 0..n_rounds {
-            trainer.train_round(|shards| {
-                shards
-                    .into_par_iter()
-                    .map(GloveTrainingShard::train)
-                    .collect()
-            });
-            bar.increment();
-        }
+        pipeline::train_all_glove_rounds(&mut trainer, || bar.increment());
         let costs = trainer.mean_cost_of_each_pass();
         let cost = [costs[0], costs[costs.len() - 1]];
         let vectors = trainer.into_word_vectors();
-        let way_out = "make room, or choose another file";
-        write_atomically(&self.out, way_out, |file| {
-            let mut out = BufWriter::new(file);
-            for row in 0..vectors.len() as u32 {
-                writeln!(out, "{}", vectors.to_glove_line(row))?;
-            }
-            out.flush()
-        })?;
+        pipeline::write_word_vectors(&self.out, &vectors)?;
         let told = VectorsOutput {
             n_words: vectors.len(),
             n_dims: vectors.n_dims(),

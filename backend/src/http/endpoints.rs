@@ -27,6 +27,10 @@ use shared::api::people::{
 };
 use shared::api::rerank::{CohereRerankRequest, RerankRequest};
 use shared::api::study_request::StudyRequest;
+use shared::api::training::{
+    CancelTrainingRequest, CreateTrainingRequest, GetTrainingRequest, ListTrainingsRequest,
+    ResumeTrainingRequest, UpdateTrainingRequest,
+};
 use shared::api::{
     CancelScoringJobRequest, CompareRankersRequest, CreateScoringJobRequest, ExportStudyRequest,
     GetAttentionRequest, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
@@ -45,7 +49,7 @@ use crate::http::limits;
 use crate::http::openapi::{ExampleRequest, Operation};
 use crate::http::parameters::ParameterTable;
 use crate::http::{
-    AppState, jobs, operator, people, rerank, score, served_models, server_info, studies,
+    AppState, jobs, operator, people, rerank, score, served_models, server_info, studies, trainings,
 };
 
 /// Maximum time to handle a request after its body has been read.
@@ -148,10 +152,23 @@ impl Endpoints {
                 .within(JOB_REQUEST_TIMEOUT),
             on::<ListScoringJobsRequest, _, _>(AccessLevel::Operator, jobs::list),
             on::<GetScoringJobRequest, _, _>(AccessLevel::Public, jobs::get_job),
-            events(),
+            events::<GetScoringJobRequest, _, _>(
+                GetScoringJobRequest::EVENTS_PATH,
+                jobs::stream_job_events,
+            ),
             on::<CancelScoringJobRequest, _, _>(AccessLevel::Operator, jobs::cancel),
             on::<ResumeScoringJobRequest, _, _>(AccessLevel::Operator, jobs::resume),
             on::<GetJobScoresRequest, _, _>(AccessLevel::Operator, jobs::scores),
+            on::<ListTrainingsRequest, _, _>(AccessLevel::Public, trainings::list),
+            on::<CreateTrainingRequest, _, _>(AccessLevel::Operator, trainings::create),
+            on::<GetTrainingRequest, _, _>(AccessLevel::Public, trainings::get_training),
+            events::<GetTrainingRequest, _, _>(
+                GetTrainingRequest::EVENTS_PATH,
+                trainings::stream_training_events,
+            ),
+            on::<CancelTrainingRequest, _, _>(AccessLevel::Operator, trainings::cancel),
+            on::<ResumeTrainingRequest, _, _>(AccessLevel::Operator, trainings::resume),
+            on::<UpdateTrainingRequest, _, _>(AccessLevel::Operator, trainings::update),
             on::<ListStudyHumanJudgmentsRequest, _, _>(
                 AccessLevel::Public,
                 annotation::list_human_judgments,
@@ -263,15 +280,20 @@ fn second_version() -> EndpointEntry {
     EndpointEntry::new(operation, post(rerank::rerank_v2))
 }
 
-/// Returns the endpoint that streams the state of a job, with the same request as
-/// [`GetScoringJobRequest`].
-fn events() -> EndpointEntry {
+/// Returns the endpoint that streams the changes of what another request returns.
+fn events<E, H, T>(path: &'static str, handler: H) -> EndpointEntry
+where
+    E: ExampleRequest,
+    E::Reply: ToSchema,
+    H: Handler<T, AppState>,
+    T: 'static,
+{
     let operation = Operation {
-        path: GetScoringJobRequest::EVENTS_PATH,
+        path,
         reply: "text/event-stream",
-        ..Operation::of::<GetScoringJobRequest>(AccessLevel::Public)
+        ..Operation::of::<E>(AccessLevel::Public)
     };
-    EndpointEntry::new(operation, get(jobs::stream_job_events))
+    EndpointEntry::new(operation, get(handler))
 }
 
 /// Returns the endpoint that exports the events of a task as a file.

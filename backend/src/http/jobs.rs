@@ -4,24 +4,18 @@
 //! of a job may therefore watch it; everything else requires the operator.
 
 use std::convert::Infallible;
-use std::time::Duration;
 
 use axum::Json;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::{Event, Sse};
 use futures_util::Stream;
-use futures_util::stream;
 use shared::api::{
     CancelScoringJobRequest, CreateScoringJobRequest, GetJobScoresRequest, GetScoringJobRequest,
     JobScoresResponse, JobState, ListScoringJobsRequest, ResumeScoringJobRequest, ScoringJob,
 };
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
 
 use crate::error::Error;
 use crate::http::api_request::{ApiRequest, JsonResult};
-
-/// Interval of keep-alive messages. Proxies close a connection that is silent for a minute.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+use crate::http::event_stream::{ChangeWatcher, WatchedChange, json_event, respond_with_events};
 
 pub(super) async fn create_job(
     ApiRequest(app, _, asked): ApiRequest<CreateScoringJobRequest>,
@@ -47,28 +41,21 @@ pub(super) async fn stream_job_events(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     // Subscribes to changes before the job is loaded, so that none is missed.
     let watcher = JobWatcher {
-        place: app.limits.take_watcher_slot()?,
-        steps: app.jobs.subscribe_to_changes(),
-        stopping: app.shutdown.clone(),
+        changes: ChangeWatcher::new(&app, app.jobs.subscribe_to_changes())?,
         jobs: app.jobs.clone(),
         id: asked.job,
         told: None,
     };
     app.jobs.job(&watcher.id).await?;
-    let events = stream::unfold(watcher, |mut watcher| async {
+    Ok(respond_with_events(watcher, async |mut watcher| {
         let job = watcher.next().await?;
-        let event = Event::default().event("job").json_data(&job);
-        Some((Ok(event.expect("a job is JSON")), watcher))
-    });
-    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
+        Some((json_event("job", &job), watcher))
+    }))
 }
 
 /// A client that watches a job.
 struct JobWatcher {
-    #[expect(dead_code, reason = "held until the connection ends")]
-    place: OwnedSemaphorePermit,
-    steps: broadcast::Receiver<ScoringJob>,
-    stopping: watch::Receiver<bool>,
+    changes: ChangeWatcher<ScoringJob>,
     jobs: crate::jobs::JobQueue,
     id: String,
     /// The state that was sent last, and the number of scored pairs at that time.
@@ -90,14 +77,12 @@ impl JobWatcher {
     /// are skipped: they were sent before the job was loaded.
     async fn step(&mut self, n_done: u64) -> Option<ScoringJob> {
         loop {
-            tokio::select! {
-                () = crate::jobs::wait_for_shutdown_signal(&mut self.stopping) => return None,
-                step = self.steps.recv() => match step {
-                    Ok(job) if job.id == self.id && job.n_scored >= n_done => return Some(job),
-                    Ok(_) => {}
-                    Err(RecvError::Lagged(_)) => return self.jobs.job(&self.id).await.ok(),
-                    Err(RecvError::Closed) => return None,
-                },
+            match self.changes.next_change().await? {
+                WatchedChange::Next(job) if job.id == self.id && job.n_scored >= n_done => {
+                    return Some(job);
+                }
+                WatchedChange::Next(_) => {}
+                WatchedChange::Missed => return self.jobs.job(&self.id).await.ok(),
             }
         }
     }

@@ -242,7 +242,7 @@ fn document() -> OpenApi {
     let mut info = Info::new("Axioscope", env!("CARGO_PKG_VERSION"));
     info.description = Some(
         "Diagnoses why a ranker ranks as it does: read studies, score documents, run scoring \
-         jobs, collect human judgments. `/health`, `/ready` and `/metrics` are for monitoring."
+         jobs, train rankers, collect human judgments. `/health`, `/ready` and `/metrics` are for monitoring."
             .to_owned(),
     );
     OpenApiBuilder::new()
@@ -315,7 +315,9 @@ fn openapi_parameter(
 
 fn access_description(access: AccessLevel) -> &'static str {
     match access {
-        AccessLevel::Public => "Access: everyone; visitors see published studies only.",
+        AccessLevel::Public => {
+            "Access: everyone; visitors see published studies and trainings only."
+        }
         AccessLevel::PublicScoring => {
             "Access: everyone; visitors can send at most 8 documents at a time, at a limited rate."
         }

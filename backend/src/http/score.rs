@@ -149,17 +149,18 @@ pub(super) struct RequestedRanker {
 
 impl RequestedRanker {
     /// Loads the model. Returns an error if a visitor chooses another passage length than the usual
-    /// one: a few texts could then have any number of tokens.
+    /// one, or another number of generated queries: a few texts could then have any number of
+    /// tokens.
     async fn load(self, app: &AppState, caller: &Caller) -> Result<Arc<NeuralRanker>, Error> {
         let RequestedRanker { field, spec } = self;
         let models = app.models.clone();
         let ranker =
             run_blocking("loading a model", move || models.get_or_load_ranker(&spec)).await?;
-        match ranker.spec_with_default_passage_length() {
+        match ranker.spec_with_default_settings() {
             Some(usual) if !caller.has_role(AccessRole::Operator) => {
                 let reason = format!(
-                    "only operators choose the length of passages; take `{usual}`, or send the \
-                     operator's token"
+                    "only operators choose the length of passages and the number of generated \
+                     queries; take `{usual}`, or send the operator's token"
                 );
                 let field = ErrorFieldName::with_display_name(field, &ranker.about.spec);
                 Err(InputError::unsupported_value(field, reason).into())

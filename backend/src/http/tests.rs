@@ -106,6 +106,7 @@ impl Site {
             operator: store.operator_token_hash().await.unwrap(),
             operator_link,
             jobs: JobQueue::for_stored_jobs(folder.clone(), store.clone(), models.clone()),
+            trainings: TrainingQueue::load(folder.clone()).unwrap(),
             annotation: AnnotationTaskService::start_with_log_writer(store.clone()),
             store,
             studies: StudyCache::new(folder.clone()),

@@ -35,8 +35,11 @@ async fn on_sqlite() -> (TestFolder, JobQueue) {
 }
 
 async fn open(place: &TestFolder) -> JobQueue {
-    let models = Arc::new(models::tests::tiny());
-    JobQueue::for_stored_jobs(place.folder.clone(), place.store().await, models)
+    open_with_models(place, models::tests::tiny()).await
+}
+
+async fn open_with_models(place: &TestFolder, models: ModelRegistry) -> JobQueue {
+    JobQueue::for_stored_jobs(place.folder.clone(), place.store().await, Arc::new(models))
 }
 
 /// Runs the worker until `enough` returns true for a change, then aborts it.
@@ -168,6 +171,49 @@ async fn the_command_line_gives_the_bits_of_a_job() {
         .unwrap();
     let expected: Vec<Option<u64>> = scores.iter().map(|it| Some(it.score.to_bits())).collect();
     assert_eq!(bits(&jobs.scores_so_far(&id).await.unwrap()), expected);
+}
+
+#[tokio::test]
+async fn a_doc2query_job_has_the_statistics_of_all_its_documents_also_after_a_kill() {
+    let spec = "t5-gated:doc2query";
+    let open = async |place: &TestFolder| {
+        let named = [models::tests::fixture("t5-gated")];
+        let models = ModelRegistry::with_models_or_default(&named, neural::Device::Cpu).unwrap();
+        open_with_models(place, models).await
+    };
+    let mut asked = create(spec);
+    asked.documents.truncate(60);
+    asked.pairs.retain(|it| it.1 < 60);
+    for place in TestFolder::each() {
+        let jobs = open(&place).await;
+        let id = jobs.submit_job(asked.clone()).await.unwrap().id;
+        let killed = work_until(&jobs, |it| it.n_scored > 0).await;
+        assert!(killed.n_scored < killed.n_pairs, "it is in its middle");
+        drop(jobs);
+        let jobs = open(&place).await;
+        let ended = work_until(&jobs, |it| it.state.is_finished()).await;
+        assert_eq!(ended.state, JobState::Done, "{:?}", ended.error);
+
+        let ranker = jobs.models.get_or_load_ranker(spec).unwrap();
+        let documents = asked.documents.iter().map(String::as_str);
+        let queries = asked.queries.iter().map(String::as_str);
+        let ranker = ranker
+            .with_statistics_of_documents(documents, queries)
+            .unwrap();
+        let listed = QueryDocumentPairsWithTexts {
+            queries: &asked.queries,
+            documents: &asked.documents,
+            pairs: &asked.pairs,
+        };
+        let draft = &mut PartialScores::empty_without_file();
+        let scores = ranker.score_pairs(&listed, draft, |_| {}).unwrap();
+        let expected: Vec<Option<u64>> = scores.iter().map(|it| Some(it.score.to_bits())).collect();
+        assert_eq!(bits(&jobs.scores_so_far(&id).await.unwrap()), expected);
+        let mut distinct = expected.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert!(distinct.len() > 20, "{}", distinct.len());
+    }
 }
 
 #[tokio::test]

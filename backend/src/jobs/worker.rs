@@ -14,7 +14,7 @@ use crate::error::{Error, run_blocking};
 use crate::jobs::{JobQueue, Speed};
 use crate::models::{
     EncodedQueries, NeuralRanker, PairScore, QueryDocumentPairsWithTexts, SequenceAndTokenCounts,
-    TokenizedDocumentBatch,
+    TokenizedDocumentBatch, is_doc2query_spec,
 };
 use crate::store::JobsLock;
 use crate::store::jobs::{BatchCommitOutcome, ScoringJobWithoutDocuments};
@@ -253,6 +253,10 @@ async fn commit(jobs: JobQueue, id: String, scored: ScoredBatch) -> Result<(), E
 async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
     let work = jobs.store.job_without_documents(id).await?;
     let models = jobs.models.clone();
+    let documents = match is_doc2query_spec(&work.ranker.spec) {
+        true => jobs.store.unfinished_job_documents(id).await?,
+        false => Vec::new(),
+    };
     run_blocking("encoding the queries of a job", move || {
         let ScoringJobWithoutDocuments {
             ranker: about,
@@ -261,7 +265,7 @@ async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
             queries,
             pairs,
         } = work;
-        let ranker = models.get_or_load_ranker(&about.spec)?;
+        let mut ranker = models.get_or_load_ranker(&about.spec)?;
         if ranker.about.fingerprint != about.fingerprint {
             return Err(Error::ModelNotFound {
                 model: about.spec,
@@ -269,6 +273,11 @@ async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
                          a new job"
                     .to_owned(),
             });
+        }
+        if ranker.needs_term_statistics() {
+            let documents = documents.iter().map(String::as_str);
+            let queries = queries.iter().map(String::as_str);
+            ranker = Arc::new(ranker.with_statistics_of_documents(documents, queries)?);
         }
         let threads = rayon::ThreadPoolBuilder::new()
             .num_threads(n_threads as usize)

@@ -6,10 +6,15 @@ use neural::{
     SingleOrMultiVectorRanker, SparseVector, Splade, TokenizedText,
 };
 
-/// A neural ranker that encodes query and document separately, or reads them together.
+use crate::models::document_expansion::DocumentExpander;
+use crate::models::lambdamart::LambdaMartRanker;
+
+/// A neural ranker that encodes query and document separately, reads them together, or reads the
+/// document only, to expand it.
 pub(super) enum SeparateOrJointInputModel {
     Independent(Box<SeparateInputEncoder>),
     Joint(JointInputModel),
+    Expanded(Box<DocumentExpander>),
 }
 
 /// A model that reads query and document as one input.
@@ -17,6 +22,7 @@ pub(super) enum JointInputModel {
     Cross(Box<CrossEncoder>),
     Mono(Box<MonoT5>),
     Interaction(Box<InteractionRanker>),
+    LambdaMart(Box<LambdaMartRanker>),
 }
 
 /// A model that encodes query and document separately.
@@ -31,7 +37,7 @@ impl SeparateOrJointInputModel {
     pub(super) fn as_separate_input_encoder(&self) -> Option<&SeparateInputEncoder> {
         match self {
             SeparateOrJointInputModel::Independent(it) => Some(it),
-            SeparateOrJointInputModel::Joint(_) => None,
+            SeparateOrJointInputModel::Joint(_) | SeparateOrJointInputModel::Expanded(_) => None,
         }
     }
 }
@@ -151,6 +157,7 @@ impl JointInputModel {
             JointInputModel::Cross(it) => it.tokenize(side, text),
             JointInputModel::Mono(it) => it.tokenize(side, text),
             JointInputModel::Interaction(it) => it.tokenize(side, text),
+            JointInputModel::LambdaMart(it) => Ok(it.tokenize(side, text)),
         }
     }
 
@@ -163,6 +170,7 @@ impl JointInputModel {
             JointInputModel::Cross(it) => it.join_tokenized_pair(query, text),
             JointInputModel::Mono(it) => it.join_tokenized_pair(query, text),
             JointInputModel::Interaction(it) => it.join_tokenized_pair(query, text),
+            JointInputModel::LambdaMart(it) => it.join_tokenized_pair(query, text),
         }
     }
 
@@ -174,6 +182,7 @@ impl JointInputModel {
             JointInputModel::Cross(it) => it.score_pairs(pairs),
             JointInputModel::Mono(it) => it.score_pairs(pairs),
             JointInputModel::Interaction(it) => it.score_pairs(pairs),
+            JointInputModel::LambdaMart(it) => it.score_pairs(pairs),
         }
     }
 
@@ -183,6 +192,7 @@ impl JointInputModel {
             JointInputModel::Cross(it) => it.fingerprint(),
             JointInputModel::Mono(it) => it.fingerprint(),
             JointInputModel::Interaction(it) => it.fingerprint(),
+            JointInputModel::LambdaMart(it) => it.fingerprint(),
         }
     }
 }

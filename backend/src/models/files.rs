@@ -10,6 +10,7 @@ use neural::{
 
 use crate::error::Error;
 use crate::models::hub;
+use crate::models::lambdamart::{LAMBDAMART_FILES, LambdaMartConfig};
 use crate::models::spec::NeuralRankerKind;
 
 /// File in which sentence-transformers declares the pooling.
@@ -59,6 +60,14 @@ impl ModelMetadataFiles {
         })
     }
 
+    /// Returns the names of the files that a model of this kind has.
+    fn required_files(&self) -> [&'static str; 3] {
+        match LambdaMartConfig::is_supported_config(&self.config) {
+            true => LAMBDAMART_FILES,
+            false => FILES,
+        }
+    }
+
     /// Returns an error if `ranker.toml` is invalid.
     pub(super) fn validate_ranker_toml(&self) -> Result<(), neural::Error> {
         NeuralRankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).map(drop)
@@ -78,8 +87,11 @@ impl ModelMetadataFiles {
             let at = all.position(|it| *it == NeuralRankerKind::Interaction(kind))?;
             return NeuralRankerKind::ALL.get(at..=at);
         }
+        if LambdaMartConfig::is_supported_config(config) {
+            return Some(&[NeuralRankerKind::LambdaMart]);
+        }
         if MonoT5::is_supported_config(config) {
-            return Some(&[NeuralRankerKind::MonoT5]);
+            return Some(&[NeuralRankerKind::MonoT5, NeuralRankerKind::Doc2Query]);
         }
         if !neural::is_encoder_config(config) {
             return None;
@@ -115,7 +127,11 @@ pub(super) fn check_metadata_then_read_files<T>(
                      transformers, or take a revision with {file}"
                 ),
                 std::io::ErrorKind::NotFound => {
-                    format!("has no {file}; a model folder holds {}", FILES.join(", "))
+                    let files = match LAMBDAMART_FILES[1..].contains(&file) {
+                        true => LAMBDAMART_FILES,
+                        false => FILES,
+                    };
+                    format!("has no {file}; a model folder holds {}", files.join(", "))
                 }
                 _ => format!("{file} cannot be read: {error}"),
             },
@@ -125,11 +141,11 @@ pub(super) fn check_metadata_then_read_files<T>(
         true => read(file).map(Some),
         false => Ok(None),
     };
-    let [config, tokenizer, weights] = FILES;
     let said = ModelMetadataFiles {
-        config: read(config)?,
+        config: read(CONFIG)?,
         ranker: perhaps(RANKER)?,
     };
+    let [_, tokenizer, weights] = said.required_files();
     let found = first(&said)?;
     let modules = perhaps(MODULES)?;
     let files = ModelFileContents {
@@ -153,11 +169,11 @@ pub(super) fn read_or_download_hub_model<T>(
     first: impl FnOnce(&ModelMetadataFiles) -> Result<T, Error>,
 ) -> Result<(ModelFileContents, T), Error> {
     let hub = hub::HubRepo::open(name);
-    let [config, tokenizer, weights] = FILES;
     let said = ModelMetadataFiles {
-        config: hub.require_file(config)?,
+        config: hub.require_file(CONFIG)?,
         ranker: hub.read_optional_file(RANKER)?,
     };
+    let [_, tokenizer, weights] = said.required_files();
     let found = first(&said)?;
     let modules = hub.read_optional_file(MODULES)?;
     let files = ModelFileContents {

@@ -33,7 +33,8 @@ pub(crate) struct ScoringInputWithLimits {
     pub max_document_tokens: Option<usize>,
     /// Maximum number of passages to read per document, at least 1.
     pub max_passages: Option<usize>,
-    /// Maximum number of tokens to encode; those of the query count once for each passage.
+    /// Maximum number of tokens to encode or to generate; those of the query count once for each
+    /// passage that is encoded with it.
     pub max_tokens: u64,
     /// Which details are returned with the scores.
     pub detail: ScoreDetailLevel,
@@ -112,7 +113,10 @@ impl ScoringRequestInProgress {
                           from `+` on of the model's name";
             return Err(InputError::conflicting_value("max_tokens_per_doc", reason).into());
         }
-        let passage_ranker = ranker.with_long_document_strategy(LongDocumentStrategy::Truncate);
+        let documents = request.documents.iter().map(String::as_str);
+        let passage_ranker = ranker
+            .with_long_document_strategy(LongDocumentStrategy::Truncate)
+            .with_statistics_of_documents(documents, [request.query.as_str()])?;
         let query = passage_ranker
             .tokenize_texts(QueryOrDocumentRole::Query, &[request.query.as_str()])?
             .remove(0);
@@ -218,7 +222,8 @@ impl ScoringRequestInProgress {
             .tokenize_texts(QueryOrDocumentRole::Document, &written)?;
         for (passage, tokens) in new.iter_mut().zip(cut) {
             let cut_together = match &*self.passage_ranker.reader {
-                SeparateOrJointInputModel::Independent(_) => false,
+                SeparateOrJointInputModel::Independent(_)
+                | SeparateOrJointInputModel::Expanded(_) => false,
                 SeparateOrJointInputModel::Joint(model) => {
                     model.join_tokenized_pair(&self.query, &tokens).truncated
                 }
@@ -226,7 +231,8 @@ impl ScoringRequestInProgress {
             if tokens.truncated || cut_together || self.texts[passage.text].truncated {
                 (self.request.on_truncation)(TruncatedInput::Document(passage.text))?;
             }
-            self.n_tokens += (tokens.ids.len() + self.query.ids.len()) as u64;
+            let n_generated = self.passage_ranker.max_generated_tokens();
+            self.n_tokens += (tokens.ids.len() + self.query.ids.len() + n_generated) as u64;
             passage.length = self
                 .passage_ranker
                 .n_planned_tokens_of_passages(&[tokens], 1);

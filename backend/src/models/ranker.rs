@@ -3,19 +3,23 @@
 use std::sync::Arc;
 
 use neural::{
-    Colbert, ColbertQueryAugmentation, CrossEncoder, DeviceAndPrecision, EmbeddingRankerKind,
-    EpicRanker, FloatPrecision, InteractionRanker, InteractionRankerKind, ModelFileContents,
-    MonoT5, NeuralRankerConfig, SingleOrMultiVectorRanker, Splade,
+    Colbert, ColbertQueryAugmentation, CrossEncoder, DeviceAndPrecision, Doc2Query,
+    EmbeddingRankerKind, EpicRanker, FloatPrecision, InteractionRanker, InteractionRankerKind,
+    ModelFileContents, MonoT5, NeuralRankerConfig, SingleOrMultiVectorRanker, Splade,
 };
 use sha2::{Digest, Sha256};
-use shared::score::{RankerInfo, RankerKind};
+use shared::score::RankerInfo;
 
 use crate::error::Error;
 use crate::models::ModelEntry;
 use crate::models::architecture::{
     JointInputModel, SeparateInputEncoder, SeparateOrJointInputModel,
 };
+use crate::models::document_expansion::{
+    DEFAULT_QUERIES, DocumentExpander, ExpansionState, describe_expansion,
+};
 use crate::models::forward_passes::{CountedForwardPassRunner, SequenceAndTokenCounts};
+use crate::models::lambdamart::LambdaMartRanker;
 use crate::models::passages::LongDocumentStrategy;
 use crate::models::spec::{NeuralRankerKind, format_model_spec};
 
@@ -48,6 +52,8 @@ pub(crate) struct NeuralRanker {
     pub(super) place: ModelEntry,
     pub(super) model_use: NeuralRankerKind,
     pub(super) computing: DeviceAndPrecision,
+    /// Only used by a doc2query ranker.
+    pub(super) expansion: ExpansionState,
 }
 
 impl NeuralRanker {
@@ -89,8 +95,14 @@ impl NeuralRanker {
                 }),
             NeuralRankerKind::MonoT5 => MonoT5::load(files, MAX_PAIR_TOKENS, computing)
                 .map(|it| SeparateOrJointInputModel::Joint(JointInputModel::Mono(Box::new(it)))),
+            NeuralRankerKind::Doc2Query => Doc2Query::load(files, MAX_PAIR_TOKENS, computing)
+                .map(DocumentExpander::with_model)
+                .map(|it| SeparateOrJointInputModel::Expanded(Box::new(it))),
             NeuralRankerKind::Interaction(_) => InteractionRanker::load(files).map(|it| {
                 SeparateOrJointInputModel::Joint(JointInputModel::Interaction(Box::new(it)))
+            }),
+            NeuralRankerKind::LambdaMart => LambdaMartRanker::load(files).map(|it| {
+                SeparateOrJointInputModel::Joint(JointInputModel::LambdaMart(Box::new(it)))
             }),
         };
         let reader = reader.map_err(Error::model_error_converter(name))?;
@@ -120,9 +132,19 @@ impl NeuralRanker {
                 "monoT5, log-probability of true against false".to_owned(),
                 None,
             ),
+            NeuralRankerKind::Doc2Query => (
+                format!("{short} doc2query"),
+                describe_expansion(DEFAULT_QUERIES),
+                Some("statistics of the documents without generated queries".to_owned()),
+            ),
             NeuralRankerKind::Interaction(kind) => (
                 short.to_owned(),
                 description_of_network(kind).to_owned(),
+                None,
+            ),
+            NeuralRankerKind::LambdaMart => (
+                short.to_owned(),
+                "LambdaMART, regression trees over features of query and document".to_owned(),
                 None,
             ),
             NeuralRankerKind::Dense(EmbeddingRankerKind::BiEncoder) => {
@@ -151,10 +173,11 @@ impl NeuralRanker {
             spec: format_model_spec(name, used, LongDocumentStrategy::Truncate),
             label,
             detail,
-            kind: RankerKind::Neural,
+            kind: used.ranker_kind(),
             fingerprint: match &reader {
                 SeparateOrJointInputModel::Independent(it) => it.fingerprint().to_owned(),
                 SeparateOrJointInputModel::Joint(it) => it.fingerprint().to_owned(),
+                SeparateOrJointInputModel::Expanded(it) => it.fingerprint().to_owned(),
             },
             note,
         };
@@ -169,6 +192,7 @@ impl NeuralRanker {
             place: place.clone(),
             model_use: used,
             computing,
+            expansion: ExpansionState::default(),
         })
     }
 }
@@ -206,11 +230,12 @@ impl NeuralRanker {
         read
     }
 
-    /// Returns the spec with passages of the default length, if this ranker has passages of another
-    /// length.
-    pub(crate) fn spec_with_default_passage_length(&self) -> Option<String> {
+    /// Returns the spec with passages of the default length and the default number of generated
+    /// queries, if this ranker has others.
+    pub(crate) fn spec_with_default_settings(&self) -> Option<String> {
         let usual = self.passages.with_default_length();
-        (usual != self.passages).then(|| format_model_spec(&self.place.name, self.model_use, usual))
+        let has_others = usual != self.passages || self.expansion.n_queries != DEFAULT_QUERIES;
+        has_others.then(|| format_model_spec(&self.place.name, self.model_use, usual))
     }
 
     /// Returns whether another ranker encodes every text in the same way, so that one forward pass
@@ -246,7 +271,9 @@ impl NeuralRanker {
     pub(crate) fn reads_titles(&self) -> bool {
         match &*self.reader {
             SeparateOrJointInputModel::Joint(JointInputModel::Interaction(it)) => it.reads_titles(),
-            SeparateOrJointInputModel::Independent(_) | SeparateOrJointInputModel::Joint(_) => true,
+            SeparateOrJointInputModel::Independent(_)
+            | SeparateOrJointInputModel::Joint(_)
+            | SeparateOrJointInputModel::Expanded(_) => true,
         }
     }
 
@@ -259,8 +286,11 @@ impl NeuralRanker {
                 Some("GELU by erf".to_owned())
             }
             SeparateOrJointInputModel::Joint(
-                JointInputModel::Mono(_) | JointInputModel::Interaction(_),
-            ) => None,
+                JointInputModel::Mono(_)
+                | JointInputModel::Interaction(_)
+                | JointInputModel::LambdaMart(_),
+            )
+            | SeparateOrJointInputModel::Expanded(_) => None,
         }
     }
 }
@@ -289,10 +319,14 @@ fn dense(
 fn bound(files: &ModelFileContents, used: NeuralRankerKind, most: usize) -> Option<u64> {
     let usual = match used {
         NeuralRankerKind::Dense(_) | NeuralRankerKind::Splade => MAX_TOKENS,
-        NeuralRankerKind::MonoT5 => return Some(MAX_PAIR_TOKENS as u64),
+        NeuralRankerKind::MonoT5 | NeuralRankerKind::Doc2Query => {
+            return Some(MAX_PAIR_TOKENS as u64);
+        }
         NeuralRankerKind::CrossEncoder => return Some(MAX_PAIR_TOKENS.min(most) as u64),
         NeuralRankerKind::Epic => MAX_EPIC_PIECES,
-        NeuralRankerKind::Colbert | NeuralRankerKind::Interaction(_) => return None,
+        NeuralRankerKind::Colbert
+        | NeuralRankerKind::Interaction(_)
+        | NeuralRankerKind::LambdaMart => return None,
     };
     let ranker = files.ranker_config.as_deref().unwrap_or_default();
     let declared = NeuralRankerConfig::parse(ranker).unwrap_or_default();

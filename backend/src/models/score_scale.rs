@@ -53,9 +53,10 @@ impl NeuralRanker {
             SeparateOrJointInputModel::Joint(JointInputModel::Mono(_)) => {
                 ScoreScale::LogProbability
             }
-            SeparateOrJointInputModel::Joint(JointInputModel::Interaction(_)) => {
-                ScoreScale::Unbounded
-            }
+            SeparateOrJointInputModel::Joint(
+                JointInputModel::Interaction(_) | JointInputModel::LambdaMart(_),
+            ) => ScoreScale::Unbounded,
+            SeparateOrJointInputModel::Expanded(_) => ScoreScale::Unbounded,
             SeparateOrJointInputModel::Independent(it) => match &**it {
                 SeparateInputEncoder::Sparse(_)
                 | SeparateInputEncoder::Colbert(_)

@@ -14,6 +14,7 @@ use crate::models::NeuralRanker;
 use crate::models::architecture::{
     EncodedInput, JointInputModel, SeparateInputEncoder, SeparateOrJointInputModel,
 };
+use crate::models::document_expansion::{DocumentExpander, ExpansionQuery};
 use crate::models::passages::DocumentPassages;
 
 /// Maximum number of tokens in a batch: enough to keep two cores busy.
@@ -56,6 +57,7 @@ impl QueryDocumentPairsWithTexts<'_> {
             &ranker.computing.device.to_string(),
             // The work on a batch is divided among the threads, which affects rounding.
             &rayon::current_num_threads().to_string(),
+            &ranker.statistics_hash().unwrap_or_default(),
         ])
     }
 
@@ -114,6 +116,7 @@ enum Query {
     /// The encoded query, and whether it was truncated.
     Encoded(EncodedInput, bool),
     Tokens(TokenizedText),
+    Terms(ExpansionQuery),
 }
 
 impl NeuralRanker {
@@ -125,10 +128,12 @@ impl NeuralRanker {
     ) -> Result<Vec<PairScoreWithMatches>, Error> {
         let texts: Vec<(u32, &str)> = (0..).zip(texts.iter().map(String::as_str)).collect();
         let pairs: Vec<(u32, u32)> = texts.iter().map(|&(place, _)| (0, place)).collect();
-        let prepared = self.encode_queries_of_pairs(&[query.to_owned()], &pairs, TOKEN_BUDGET)?;
-        self.score_batch_with_optional_matches(
+        let documents = texts.iter().map(|it| it.1);
+        let ranker = self.with_statistics_of_documents(documents, [query])?;
+        let prepared = ranker.encode_queries_of_pairs(&[query.to_owned()], &pairs, TOKEN_BUDGET)?;
+        ranker.score_batch_with_optional_matches(
             &prepared,
-            &self.tokenize_document_batch(&texts)?,
+            &ranker.tokenize_document_batch(&texts)?,
             ScoreDetailLevel::Matches,
         )
     }
@@ -194,6 +199,9 @@ impl NeuralRanker {
             SeparateOrJointInputModel::Joint(_) => {
                 (n_tokens + ASSUMED_QUERY_TOKENS * passages.len()) * n_pairs
             }
+            SeparateOrJointInputModel::Expanded(_) => {
+                n_tokens + self.max_generated_tokens() * passages.len()
+            }
         }
     }
 
@@ -215,6 +223,10 @@ impl NeuralRanker {
             let made: Vec<Query> = match &*self.reader {
                 SeparateOrJointInputModel::Joint(_) => {
                     tokens.into_iter().map(Query::Tokens).collect()
+                }
+                SeparateOrJointInputModel::Expanded(_) => {
+                    let prepared = self.prepare_expansion_queries(&written)?;
+                    prepared.into_iter().map(Query::Terms).collect()
                 }
                 SeparateOrJointInputModel::Independent(model) => {
                     let read: Vec<&TokenizedText> = tokens.iter().collect();
@@ -302,7 +314,39 @@ impl NeuralRanker {
                     self.encode(model, QueryOrDocumentRole::Document, &batch.passages())?;
                 Ok(self.score_encoded_passages(prepared, batch, &encoded))
             }
+            SeparateOrJointInputModel::Expanded(expander) => {
+                self.score_expanded_batch(expander, prepared, batch)
+            }
         }
+    }
+
+    /// Expands the documents of a batch and scores all their pairs.
+    fn score_expanded_batch(
+        &self,
+        expander: &DocumentExpander,
+        prepared: &EncodedQueries,
+        TokenizedDocumentBatch { places, cut }: &TokenizedDocumentBatch,
+    ) -> Result<Vec<PairScore>, Error> {
+        let passages = cut.iter().flat_map(|it| &it.texts).map(String::as_str);
+        let passages: Vec<&str> = passages.collect();
+        let documents = self.expand_passages(expander, &passages)?;
+        let mut rest = documents.as_slice();
+        let mut scored = Vec::new();
+        for (place, text) in places.iter().zip(cut) {
+            let own = rest.split_off(..text.texts.len()).unwrap_or_default();
+            for &(_, query, pair) in prepared.of(*place) {
+                let Some(Query::Terms(query)) = &prepared.queries[query as usize] else {
+                    unreachable!("every query of a pair was prepared");
+                };
+                let scores: Vec<f64> = own.iter().map(|it| query.score(it)).collect();
+                scored.push(PairScore {
+                    pair,
+                    score: self.passages.combine_scores(&scores),
+                    truncated: text.truncated,
+                });
+            }
+        }
+        Ok(scored)
     }
 
     /// Scores all pairs of the documents of a tokenized batch, with the requested details.
@@ -331,7 +375,9 @@ impl NeuralRanker {
                 Ok(scored)
             }
             (
-                SeparateOrJointInputModel::Independent(_) | SeparateOrJointInputModel::Joint(_),
+                SeparateOrJointInputModel::Independent(_)
+                | SeparateOrJointInputModel::Joint(_)
+                | SeparateOrJointInputModel::Expanded(_),
                 _,
             ) => {
                 let scored = self.score_tokenized_batch(prepared, batch)?.into_iter();
@@ -430,6 +476,7 @@ impl NeuralRanker {
             .map(|it| match &*self.reader {
                 SeparateOrJointInputModel::Independent(model) => model.tokenize(side, it),
                 SeparateOrJointInputModel::Joint(cross) => cross.tokenize(side, it),
+                SeparateOrJointInputModel::Expanded(expander) => expander.tokenize(side, it),
             })
             .collect::<Result<_, _>>();
         cut.map_err(Error::model_error_converter(&self.about.spec))
@@ -467,8 +514,16 @@ impl NeuralRanker {
         let each = read.iter().map(|it| {
             let passages: Vec<TokenizedText> = tokens.by_ref().take(it.passages.len()).collect();
             let truncated = it.truncated || passages.iter().any(|it| it.truncated);
+            // Only an expansion needs more than the tokens.
+            let texts = match &*self.reader {
+                SeparateOrJointInputModel::Expanded(_) => it.passages.as_slice(),
+                SeparateOrJointInputModel::Independent(_) | SeparateOrJointInputModel::Joint(_) => {
+                    &[]
+                }
+            };
             TokenizedDocumentPassages {
                 passages,
+                texts: texts.iter().map(|&it| it.to_owned()).collect(),
                 truncated,
             }
         });
@@ -538,6 +593,8 @@ impl TokenizedDocumentBatch {
 pub(super) struct TokenizedDocumentPassages {
     /// The tokenized passages, at least one.
     pub(super) passages: Vec<TokenizedText>,
+    /// The passages as text, for a ranker that expands them; otherwise empty.
+    texts: Vec<String>,
     /// Whether part of the document is in no passage or was truncated.
     truncated: bool,
 }
@@ -548,6 +605,7 @@ impl TokenizedDocumentPassages {
         TokenizedDocumentPassages {
             truncated: tokens.truncated,
             passages: vec![tokens],
+            texts: Vec::new(),
         }
     }
 }

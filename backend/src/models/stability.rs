@@ -50,14 +50,14 @@ impl NeuralRanker {
             pairs: sample.to_vec(),
             scores: values,
         };
-        let Some(alone) = self.each_alone(listed, go_on)? else {
+        let Some(alone) = self.without_cached_queries().each_alone(listed, go_on)? else {
             return Ok(None);
         };
         let mut again = vec![
             rescored(RescoringCondition::Unbatched, alone),
             rescored(
                 RescoringCondition::ReversedBatches,
-                self.in_other_order(listed)?,
+                self.without_cached_queries().in_other_order(listed)?,
             ),
         ];
         for (condition, computing) in elsewhere(self.computing) {
@@ -102,6 +102,11 @@ impl NeuralRanker {
             });
         }
         let other = other.with_long_document_strategy(self.passages);
+        let mut other = other.with_n_generated_queries(self.expansion.n_queries);
+        other
+            .expansion
+            .statistics
+            .clone_from(&self.expansion.statistics);
         let scored = other.score_pairs(listed, &mut PartialScores::empty_without_file(), |_| {})?;
         Ok(scored.iter().map(|it| it.score).collect())
     }

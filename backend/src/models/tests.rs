@@ -375,7 +375,10 @@ fn only_ranker(folder: &str, spec: &str) -> (ModelRegistry, Arc<NeuralRanker>) {
 
 #[test]
 fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
-    let (models, ranker) = only_ranker("t5", "t5:monot5");
+    let models = only_model(fixture("t5"));
+    assert_eq!(models.ranker_specs(), ["t5:monot5", "t5:doc2query"]);
+    assert_eq!(models.add_default_use_suffix("t5"), "t5:monot5");
+    let ranker = models.get_or_load_ranker("t5").unwrap();
     assert!(ranker.about.detail.starts_with("monoT5"));
     let queries = ["where do rivers end".to_owned(), String::new()];
     let texts: Vec<String> = (0..60).map(|it| "the river ends ".repeat(it * 3)).collect();
@@ -385,7 +388,8 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
     assert!(scores[59].truncated && !scores[1].truncated);
     assert!(scores.iter().all(|it| it.score < 0.0));
     let error = load_error(&models, "t5:bi");
-    assert_eq!(error, "there is no model named `t5:bi` among `t5:monot5`");
+    let expected = "there is no model named `t5:bi` among `t5:monot5`, `t5:doc2query`";
+    assert_eq!(error, expected);
     let error = ModelRegistry::with_models_or_default(&[fixture("t5")], Device::Cuda(0)).unwrap();
     let error = load_error(&error, "t5");
     assert!(error.contains("on the CPU only"), "{error}");

@@ -26,6 +26,7 @@ use shared::training::LearningCurvePoint;
 use super::{Parser, Seeds};
 use crate::cli::Cli;
 use crate::config::RankerSpec;
+use crate::models::lambdamart_tests;
 use crate::models::tests::TINY;
 use crate::pipeline::ParallelExecutor;
 use crate::store::DataFolder;
@@ -258,6 +259,24 @@ pub(super) const PARSERS: &[Parser] = &[
         || model("model.safetensors"),
         |it| loads_model("model.safetensors", it),
     ),
+    seeded(
+        "lambdamart-statistics",
+        || vec![SMALL_LAMBDAMART.tokenizer.clone()],
+        |it| {
+            let mut files = SMALL_LAMBDAMART.clone();
+            files.tokenizer = it.to_vec();
+            lambdamart_tests::loads_and_scores(&files)
+        },
+    ),
+    seeded(
+        "lambdamart-trees",
+        || vec![SMALL_LAMBDAMART.weights.clone()],
+        |it| {
+            let mut files = SMALL_LAMBDAMART.clone();
+            files.weights = it.to_vec();
+            lambdamart_tests::loads_and_scores(&files)
+        },
+    ),
     of(
         "ranker-toml",
         &["architecture = \"bi-encoder\"\nmax_query_tokens = 32\n"],
@@ -366,6 +385,8 @@ static STORED: LazyLock<(tempfile::TempDir, DataFolder)> = LazyLock::new(|| {
 });
 
 /// The files of the smallest model.
+static SMALL_LAMBDAMART: LazyLock<ModelFileContents> = LazyLock::new(lambdamart_tests::small_files);
+
 static MODEL: LazyLock<ModelFileContents> = LazyLock::new(|| ModelFileContents {
     config: model("config.json").remove(0),
     tokenizer: model("tokenizer.json").remove(0),

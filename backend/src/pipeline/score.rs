@@ -25,7 +25,7 @@ use crate::store::partial_scores::PartialScores;
 pub(crate) struct PairScoringInput<'a> {
     /// The queries and documents.
     pub collection: &'a Collection,
-    /// The index of the whole collection.
+    /// The index of the whole collection; without documents if no ranker needs its statistics.
     pub index: &'a Index,
     /// The documents of the study by number, including derived ones.
     pub texts: &'a [OriginalOrDerivedDocument],
@@ -126,7 +126,7 @@ fn score_file(
 }
 
 /// Reads a score file and returns its name and scores.
-pub(super) fn read_score_file(
+pub(crate) fn read_score_file(
     file: &str,
     folder: &Path,
 ) -> Result<(String, ImportedScores), Error> {
@@ -243,6 +243,13 @@ pub(crate) fn score_with_models_sharing_encodings(
 ) -> Result<Vec<(RankerQueryDocumentScores, PartialScores)>, Error> {
     // Models that encode texts in the same way read the same texts.
     let with_titles = models.iter().all(|it| it.reads_titles());
+    let queries = || scoring.collection.queries.iter().map(|it| it.text.as_str());
+    let models: Vec<models::NeuralRanker> = models
+        .iter()
+        .map(|it| it.with_statistics_of_index(scoring.index, queries()))
+        .collect();
+    let models: Vec<&models::NeuralRanker> = models.iter().collect();
+    let models = models.as_slice();
     let gathered = PairBodies::of(scoring, with_titles);
     let listed = gathered.listed();
     let draft = |model: &&models::NeuralRanker| match scoring.partial_scores {

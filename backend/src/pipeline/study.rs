@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use shared::collection::{Collection, Qrels};
+use shared::collection::{Collection, Document, Qrels};
 use shared::error::{Error as InputError, ErrorFieldName};
 use shared::index::Index;
 use shared::probe::MiningResult;
@@ -17,7 +17,7 @@ use super::score::{PairScoringInput, read_score_file, score_with_rankers};
 use super::{ParallelExecutor, current_utc_date};
 use crate::config::RankerSpec;
 use crate::error::Error;
-use crate::models::ModelRegistry;
+use crate::models::{ModelRegistry, is_doc2query_spec};
 use crate::store::DataFolder;
 use crate::store::partial_scores::PartialScores;
 use crate::store::studies::files;
@@ -248,6 +248,8 @@ fn taken_over(
         && stored.study_docs == study.study_docs
         && stored.pairs == study.pairs
         && stored.queries == study.queries
+        && (!is_doc2query_spec(&about.spec)
+            || stored.definition.analyzer == study.definition.analyzer)
         && stored.docs == study.docs;
     let found = stored
         .scores
@@ -315,16 +317,42 @@ pub(crate) fn compute_missing_or_outdated_scores(
     data: &DataFolder,
     models: &ModelRegistry,
 ) -> Result<usize, Error> {
+    let rankers = study.definition.rankers.clone();
+    compute_missing_scores_of(study, &rankers, folder, data, models)
+}
+
+/// Does the same for the rankers that were trained for the study.
+pub(crate) fn compute_scores_of_trained_rankers(
+    study: &mut Study,
+    folder: &Path,
+    data: &DataFolder,
+    models: &ModelRegistry,
+) -> Result<usize, Error> {
+    let trained: Vec<String> = study.trainings.iter().map(|it| it.ranker.clone()).collect();
+    compute_missing_scores_of(study, &trained, folder, data, models)
+}
+
+fn compute_missing_scores_of(
+    study: &mut Study,
+    rankers: &[String],
+    folder: &Path,
+    data: &DataFolder,
+    models: &ModelRegistry,
+) -> Result<usize, Error> {
     let drafts = data.study_folder(&study.definition.name)?;
     let mut missing = Vec::new();
+    let trained = study.trainings.iter().map(|it| &it.ranker);
     let mut order = Vec::new();
-    for spec in &study.definition.rankers {
+    for spec in study.definition.rankers.iter().chain(trained) {
         let ranker: RankerSpec = spec.parse()?;
         let name = ranker.canonical_spec(models);
         let stored = study.scores.iter().find(|it| it.ranker.spec == name);
         // Lexical rankers are not in `order` and stay first.
         if !matches!(ranker, RankerSpec::Lexical(_)) {
             order.push(name);
+        }
+        if !rankers.contains(spec) {
+            continue;
         }
         if let Some(stored) = stored
             && stored.n_missing() == 0
@@ -340,8 +368,10 @@ pub(crate) fn compute_missing_or_outdated_scores(
             docs: study.docs.clone(),
             qrels: study.qrels.clone(),
         };
-        // Only lexical rankers need the statistics of the whole collection.
-        let index = Index::build(&study.definition.analyzer, [])?;
+        let index = match missing.iter().any(RankerSpec::needs_term_statistics) {
+            true => index_without_additions(study)?,
+            false => Index::build(&study.definition.analyzer, [])?,
+        };
         let texts = study.study_docs.clone();
         let pairs = study.pairs.clone();
         let scoring = PairScoringInput {
@@ -370,6 +400,17 @@ pub(crate) fn compute_missing_or_outdated_scores(
     }
     PartialScores::delete_unlocked_files(&drafts)?;
     Ok(missing.len())
+}
+
+/// Returns the index of the collection of a study, without the documents that the study added.
+fn index_without_additions(study: &Study) -> Result<Index, Error> {
+    let n_own = study.docs.len() - study.addition_counts.n_docs as usize;
+    let texts: Vec<String> = study.docs[..n_own]
+        .iter()
+        .map(Document::text_with_title)
+        .collect();
+    let texts = texts.iter().map(String::as_str);
+    Ok(Index::build(&study.definition.analyzer, texts)?)
 }
 
 /// Returns whether stored scores are those of the current version of a ranker; if not, prints why

@@ -54,7 +54,15 @@ pub(super) fn remove_folder_entries_with_prefix(root: &Path, prefix: &str) -> io
 
 fn clean(root: &Path) -> io::Result<()> {
     remove_folder_entries_with_prefix(root, NEW)?;
-    for part in ["collections", "studies", "scores", "drafts", "demo"] {
+    let parts = [
+        "collections",
+        "studies",
+        "scores",
+        "drafts",
+        "demo",
+        "trainings",
+    ];
+    for part in parts {
         for path in entries(&root.join(part))? {
             if let Some(of) = name(&path).strip_prefix(REPLACED) {
                 settle(&path, &root.join(part).join(of))?;
@@ -137,11 +145,14 @@ mod tests {
             "collections/.tmpAb12Cd/corpus.jsonl",
             "studies/s/.tmpAb12Cd",
             "scores/f/.tmpAb12Cd",
+            "trainings/.tmpAb12Cd/job.json",
+            "trainings/t/.tmpAb12Cd",
             ".axioscope-new-Ab12Cd/axioscope.db",
         ];
         let lasting = [
             "collections/c/corpus.jsonl",
             "studies/s/study.json",
+            "trainings/t/job.json",
             // A file of another program.
             ".tmpAb12Cd",
         ];

@@ -5,7 +5,7 @@
 //! second score for a pair. No pair is therefore committed twice, whenever a process is killed.
 
 use crate::error::Error;
-use crate::models::PairScore;
+use crate::models::{self, PairScore};
 use crate::store::scores::RankerScoresByTextHash;
 use crate::store::{Database, may_be_stored, places};
 use shared::api::{JobState, ScoringJob};
@@ -377,6 +377,18 @@ impl Database {
         Ok(columns)
     }
 
+    /// Returns all documents of a job that is not done.
+    pub(crate) async fn unfinished_job_documents(&self, id: &str) -> Result<Vec<String>, Error> {
+        sqlx::query_scalar(
+            "SELECT text FROM job_texts
+             WHERE job = (SELECT number FROM jobs WHERE id = $1) ORDER BY place",
+        )
+        .bind(id)
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))
+    }
+
     /// Returns some of the documents of a job that is not done.
     pub(crate) async fn unfinished_job_documents_at_indices(
         &self,
@@ -475,7 +487,7 @@ impl JobRow {
         };
         let kind = match self.kind.as_str() {
             "lexical" => RankerKind::Lexical,
-            "neural" => RankerKind::Neural,
+            "neural" => models::ranker_kind_of_spec(&self.spec),
             "file" => RankerKind::ScoreFile,
             other => return Err(damaged(&self.id, "kind", other)),
         };

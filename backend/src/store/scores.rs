@@ -200,8 +200,8 @@ impl Database {
         .bind(&ranker.detail)
         .bind(match ranker.kind {
             RankerKind::Lexical => "lexical",
-            RankerKind::Neural => "neural",
-            // Only models score in jobs, and the column has no fourth kind.
+            // Only models score in jobs, and the column has no other kinds.
+            RankerKind::Neural | RankerKind::FeatureBased => "neural",
             RankerKind::Remote | RankerKind::ScoreFile => "file",
         })
         .bind(&ranker.note);

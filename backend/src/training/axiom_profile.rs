@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use neural::{InteractionNetwork, PreparedPair};
 use rayon::prelude::*;
 use shared::collection::Collection;
 use shared::probe::mining::MiningResult;
@@ -17,27 +16,35 @@ use shared::training::AxiomCurveValue;
 use shared::verdict::count_outcomes_per_query;
 
 use super::examples::SplitCandidates;
-use super::words;
+use super::ranker_in_training::RankerInTraining;
 use crate::error::Error;
 use crate::pipeline::ParallelExecutor;
 
-/// The instances of the axioms, and their documents as the network reads them.
-#[derive(Default)]
-pub(super) struct AxiomInstances {
+/// The instances of the axioms, and their documents as a ranker reads them.
+pub(super) struct AxiomInstances<R: RankerInTraining> {
     mined: MiningResult,
     pairs: QueryDocumentPairs,
-    prepared: Vec<PreparedPair>,
+    prepared: Vec<R::Pair>,
 }
 
-impl AxiomInstances {
+impl<R: RankerInTraining> AxiomInstances<R> {
+    /// Returns no instances, for a training that makes no more evaluations.
+    pub(super) fn none() -> AxiomInstances<R> {
+        AxiomInstances {
+            mined: MiningResult::default(),
+            pairs: QueryDocumentPairs::default(),
+            prepared: Vec::new(),
+        }
+    }
+
     /// Mines the instances of every axiom in the pools of the queries, with the files that these
     /// need. Without word vectors, axioms that need them are left out.
     pub(super) fn mine(
         collection: &Collection,
         candidates: &SplitCandidates,
-        network: &InteractionNetwork,
+        ranker: &R,
         (pool, files): (CandidatePoolSpec, ParsedInputFiles),
-    ) -> Result<AxiomInstances, Error> {
+    ) -> Result<AxiomInstances<R>, Error> {
         let mut collection = collection.clone();
         let queries = candidates.queries.iter();
         collection.queries = queries.map(|&it| collection.queries[it].clone()).collect();
@@ -53,13 +60,12 @@ impl AxiomInstances {
         let prepared = run_never_waiting_future(prepared)?;
         let mined = run_never_waiting_future(prepared.mine_all_queries(&mut cores))?.0;
         let pairs = QueryDocumentPairs::from_mining_result(&mined);
-        let vocabulary = network.vocabulary();
         let prepare = |(query, doc): (usize, u32)| {
             let doc = mined.study_docs[doc as usize];
             let body = &prepared.collection.docs[doc.source_doc() as usize];
-            let body = body.text_with_optional_title(network.config().reads_titles);
-            let query = words::ids(vocabulary, &prepared.collection.queries[query].text);
-            network.prepare(&query, &words::ids(vocabulary, &doc.text_to_score(&body)))
+            let body = body.text_with_optional_title(ranker.reads_titles());
+            let query = &prepared.collection.queries[query].text;
+            ranker.prepare_pair(query, &doc.text_to_score(&body))
         };
         let all: Vec<(usize, u32)> = pairs.iter().collect();
         Ok(AxiomInstances {
@@ -72,20 +78,18 @@ impl AxiomInstances {
     /// Scores all documents and counts satisfied instances. Axioms without instances are left out.
     pub(super) fn compute_profile(
         &self,
-        network: &InteractionNetwork,
+        ranker: &R,
     ) -> Result<BTreeMap<String, AxiomCurveValue>, Error> {
-        let scores = network
-            .score(&self.prepared.iter().collect::<Vec<_>>())
-            .map_err(Error::model_error_converter("that is trained"))?;
+        let scores = ranker.score_pairs(&self.prepared.iter().collect::<Vec<_>>())?;
         let ranker = RankerInfo {
-            spec: network.config().kind().to_string(),
+            spec: ranker.name().to_owned(),
             label: String::new(),
             detail: String::new(),
             kind: RankerKind::Neural,
             fingerprint: String::new(),
             note: None,
         };
-        let values = scores.into_iter().map(|it| Some(f64::from(it))).collect();
+        let values = scores.into_iter().map(Some).collect();
         let scores = RankerQueryDocumentScores::new(ranker, values, &self.pairs)?;
         let tie_width = RankerKind::Neural.default_tie_threshold();
         let profile = self.mined.instances.par_iter().filter_map(|instances| {

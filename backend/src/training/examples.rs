@@ -1,25 +1,25 @@
 //! The candidates of queries: the documents that the qrels list, as the network reads them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
+use neural::InteractionRanker;
 use neural::training::{ExampleUnit, TrainingExamples};
-use neural::{InteractionNetwork, InteractionRanker, PreparedPair};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shared::collection::{Collection, Qrels, Run, RunEntry};
 use shared::effectiveness::{EffectivenessMeasure, RunEvaluation, evaluate_run};
 use shared::error::{Error as InputError, ErrorFieldName};
-use shared::index::{DocNo, Index};
+use shared::index::DocNo;
+use shared::probe::ScoreClaim;
 use shared::probe::mining::OriginalOrDerivedDocument;
-use shared::probe::{CandidatePoolSpec, ScoreClaim};
-use shared::text::Analyzer;
 use shared::training::{EffectivenessControls, MeasureValues};
 
+use super::pools::CandidatePools;
+use super::ranker_in_training::RankerInTraining;
 use super::request::InstanceAugmentation;
-use super::{Augmentation, words};
+use super::{Augmentation, TrainingRequest};
+use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
-use crate::pipeline;
 use crate::store::instances::{CollectionExternalIds, InstanceFileReader};
 
 /// The measures of learning curves and results.
@@ -28,32 +28,34 @@ const MEASURES: [&str; 4] = ["AP", "RR", "RR@10", "nDCG@10"];
 /// The numbers of repetitions of LNC2-All.
 const REPETITIONS: [usize; 3] = [2, 3, 4];
 
-/// The documents that are candidates of each query besides those with a judgment.
-pub(super) struct CandidatePools(Vec<Vec<DocNo>>);
+/// The candidates of the queries to train on, to select with and to test on.
+pub(super) struct CandidatesOfSplits {
+    pub training: SplitCandidates,
+    pub dev: SplitCandidates,
+    pub test: Option<SplitCandidates>,
+    /// The documents of the candidate pool.
+    pub pools: CandidatePools,
+}
 
-impl CandidatePools {
-    pub(super) fn compute(
-        pool: &CandidatePoolSpec,
-        collection: &Collection,
-        folder: &Path,
-    ) -> Result<CandidatePools, Error> {
-        let analyzer = Analyzer::default();
-        // Only a lexical ranker needs the statistics of the collection.
-        let index = match pool {
-            CandidatePoolSpec::Judged => return Ok(CandidatePools(Vec::new())),
-            CandidatePoolSpec::LexicalRanker { .. } => {
-                pipeline::build_index(collection, &analyzer)?
-            }
-            CandidatePoolSpec::Run { .. } | CandidatePoolSpec::Group | CandidatePoolSpec::All => {
-                Index::build(&analyzer, [])?
-            }
-        };
-        let pools = pipeline::compute_candidate_pools(pool, collection, &index, folder)?;
-        Ok(CandidatePools(pools))
-    }
-
-    fn docs_of_query(&self, query: usize) -> &[DocNo] {
-        self.0.get(query).map_or(&[], Vec::as_slice)
+impl CandidatesOfSplits {
+    /// Selects the queries of all splits of a training, and augments those to train on.
+    pub(super) fn select(
+        request: &TrainingRequest,
+        loaded: &CollectionWithReadReport,
+    ) -> Result<CandidatesOfSplits, Error> {
+        let collection = &loaded.collection;
+        let pools = CandidatePools::compute(&request.pool, collection, &loaded.folder)?;
+        let select = |split: &str| SplitCandidates::select(collection, split, &pools);
+        let mut training = select(&request.splits.train)?;
+        training.augment(&request.augmentation, collection)?;
+        let dev = select(&request.splits.dev)?;
+        let test = request.splits.test.as_deref().map(select).transpose()?;
+        Ok(CandidatesOfSplits {
+            training,
+            dev,
+            test,
+            pools,
+        })
     }
 }
 
@@ -240,17 +242,21 @@ impl SplitCandidates {
         Ok(())
     }
 
-    /// Returns the examples that a recipe draws from; rows are indices of `rows`.
-    pub(super) fn examples(&self, unit: ExampleUnit) -> Result<TrainingExamples, Error> {
+    /// Returns the examples with all documents of lower grade as negatives; rows are indices of
+    /// `rows`.
+    pub(super) fn examples(&self, unit: ExampleUnit) -> TrainingExamples {
         let mut by_query: Vec<Vec<(usize, i32)>> = vec![Vec::new(); self.queries.len()];
         for (row, it) in self.rows[..self.n_candidates].iter().enumerate() {
             by_query[it.query].push((row, it.grade));
         }
-        let mut examples = match unit {
-            ExampleUnit::Pair => TrainingExamples::pairs_from_grades(&by_query),
-            ExampleUnit::Positive => TrainingExamples::positive_groups_from_grades(&by_query),
-            ExampleUnit::Query => TrainingExamples::query_groups_from_grades(&by_query),
-        };
+        unit.examples_from_grades(&by_query)
+    }
+
+    /// Adds the preferences of instances, in proportion to the number of examples.
+    pub(super) fn add_preferences(
+        &self,
+        mut examples: TrainingExamples,
+    ) -> Result<TrainingExamples, Error> {
         match &mut examples {
             TrainingExamples::Pairs(pairs) => {
                 let n_judged = pairs.len();
@@ -270,13 +276,28 @@ impl SplitCandidates {
         }
     }
 
+    /// Returns the ids of the query and the document of a row.
+    pub(super) fn ids_of_row<'a>(
+        &self,
+        collection: &'a Collection,
+        row: usize,
+    ) -> (&'a str, &'a str) {
+        let CandidateRow { query, doc, .. } = self.rows[row];
+        let query = &collection.queries[self.queries[query]].id;
+        (query, &collection.docs[doc].id)
+    }
+
+    /// Names the document and the query of a row.
+    pub(super) fn describe_row(&self, collection: &Collection, row: usize) -> String {
+        let (query, doc) = self.ids_of_row(collection, row);
+        format!("document `{doc}` for query `{query}`")
+    }
+
     /// Adds ids and grades of all candidates to a hash of the training data.
     pub(super) fn add_to_hash(&self, collection: &Collection, hash: &mut Sha256) {
-        for row in &self.rows {
-            for id in [
-                &collection.queries[self.queries[row.query]].id,
-                &collection.docs[row.doc].id,
-            ] {
+        for (at, row) in self.rows.iter().enumerate() {
+            let (query, doc) = self.ids_of_row(collection, at);
+            for id in [query, doc] {
                 hash.update((id.len() as u64).to_le_bytes());
                 hash.update(id);
             }
@@ -294,31 +315,30 @@ impl SplitCandidates {
     }
 }
 
-/// The candidates of a split as the network reads them, with their qrels.
-pub(super) struct PreparedCandidates<'a> {
+/// The candidates of a split as a ranker reads them, with their qrels.
+pub(super) struct PreparedCandidates<'a, R: RankerInTraining> {
     collection: &'a Collection,
     candidates: SplitCandidates,
     /// In the order of the candidates.
-    pub pairs: Vec<PreparedPair>,
+    pub pairs: Vec<R::Pair>,
     qrels: Qrels,
 }
 
-impl<'a> PreparedCandidates<'a> {
+impl<'a, R: RankerInTraining> PreparedCandidates<'a, R> {
     pub(super) fn prepare(
         collection: &'a Collection,
         candidates: SplitCandidates,
-        network: &InteractionNetwork,
-    ) -> PreparedCandidates<'a> {
-        let vocabulary = network.vocabulary();
-        let with_titles = network.config().reads_titles;
-        let queries = candidates.queries.iter();
-        let queries: Vec<Vec<u32>> = queries
-            .map(|&it| words::ids(vocabulary, &collection.queries[it].text))
-            .collect();
+        ranker: &R,
+    ) -> PreparedCandidates<'a, R> {
+        let with_titles = ranker.reads_titles();
         let prepare = |row: &CandidateRow| {
-            let document = &collection.docs[row.doc];
-            let document = words::ids(vocabulary, &document.text_with_optional_title(with_titles));
-            network.prepare(&queries[row.query], &document.repeat(row.times))
+            let query = &collection.queries[candidates.queries[row.query]].text;
+            let body = collection.docs[row.doc].text_with_optional_title(with_titles);
+            let document = OriginalOrDerivedDocument::Repeated {
+                doc: row.doc as DocNo,
+                times: row.times as u32,
+            };
+            ranker.prepare_pair(query, &document.text_to_score(&body))
         };
         let mut qrels = Qrels::default();
         for row in candidates.rows.iter().filter(|it| it.times == 1) {
@@ -334,20 +354,17 @@ impl<'a> PreparedCandidates<'a> {
         }
     }
 
-    /// Evaluates the ranking of the candidates by the network.
-    pub(super) fn evaluate(&self, network: &InteractionNetwork) -> Result<RunEvaluation, Error> {
-        let pairs: Vec<&PreparedPair> = self.pairs.iter().collect();
-        let scores = network
-            .score(&pairs)
-            .map_err(Error::model_error_converter("that is trained"))?;
-        let scores: Vec<f64> = scores.into_iter().map(f64::from).collect();
-        Ok(self.evaluate_scores(&scores))
+    /// Evaluates the ranking of the candidates by the ranker.
+    pub(super) fn evaluate(&self, ranker: &R) -> Result<RunEvaluation, Error> {
+        let pairs: Vec<&R::Pair> = self.pairs.iter().collect();
+        Ok(self.evaluate_scores(&ranker.score_pairs(&pairs)?))
     }
 
     /// Evaluates the ranking by a score for each candidate.
     fn evaluate_scores(&self, scores: &[f64]) -> RunEvaluation {
         let mut run = Run::default();
-        for (row, &score) in self.candidates.rows.iter().zip(scores) {
+        let rows = self.candidates.rows.iter().zip(scores);
+        for (row, &score) in rows.filter(|it| it.0.times == 1) {
             let query = &self.collection.queries[self.candidates.queries[row.query]].id;
             run.0.entry(query.clone()).or_default().push(RunEntry {
                 doc: self.collection.docs[row.doc].id.clone(),
@@ -366,27 +383,20 @@ impl<'a> PreparedCandidates<'a> {
     /// of the training queries.
     pub(super) fn evaluate_controls(
         &self,
-        network: &InteractionNetwork,
-        training: &PreparedCandidates<'_>,
+        ranker: &R,
+        training: &PreparedCandidates<'_, R>,
         seed: u64,
     ) -> Result<EffectivenessControls, Error> {
-        let vocabulary = network.vocabulary();
         let queries = &self.candidates.queries;
-        let with_titles = network.config().reads_titles;
+        let with_titles = ranker.reads_titles();
         let text = |doc: usize| self.collection.docs[doc].text_with_optional_title(with_titles);
         let others = neural::training::random_cycle(queries.len(), seed);
         let swap = |row: &CandidateRow| {
             let other = &self.collection.queries[queries[others[row.query]]];
-            network.prepare(
-                &words::ids(vocabulary, &other.text),
-                &words::ids(vocabulary, &text(row.doc)),
-            )
+            ranker.prepare_pair(&other.text, &text(row.doc))
         };
-        let swapped: Vec<PreparedPair> = self.candidates.rows.par_iter().map(swap).collect();
-        let swapped = network
-            .score(&swapped.iter().collect::<Vec<_>>())
-            .map_err(Error::model_error_converter("that is trained"))?;
-        let swapped: Vec<f64> = swapped.into_iter().map(f64::from).collect();
+        let swapped: Vec<R::Pair> = self.candidates.rows.par_iter().map(swap).collect();
+        let swapped = ranker.score_pairs(&swapped.iter().collect::<Vec<_>>())?;
         let rows = self.candidates.rows.iter();
         let lengths = rows.map(|it| InteractionRanker::words_of(&text(it.doc)).len() as f64);
         let lengths: Vec<f64> = lengths.collect();
@@ -437,7 +447,10 @@ pub(super) fn standard_errors(evaluation: &RunEvaluation) -> MeasureValues {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use shared::collection::{Document, Query};
+    use shared::probe::CandidatePoolSpec;
 
     use super::*;
 
@@ -461,11 +474,10 @@ mod tests {
             docs: vec![document("good"), document("bad")],
             qrels: Qrels(BTreeMap::from([("q".to_owned(), grades)])),
         };
-        let pools =
-            CandidatePools::compute(&CandidatePoolSpec::Judged, &collection, Path::new("."))
-                .unwrap();
+        let pool = CandidatePoolSpec::Judged;
+        let pools = CandidatePools::compute(&pool, &collection, Path::new(".")).unwrap();
         let mut candidates = SplitCandidates::select(&collection, "train", &pools).unwrap();
-        assert_eq!(candidates.examples(ExampleUnit::Pair).unwrap().len(), 1);
+        assert_eq!(candidates.examples(ExampleUnit::Pair).len(), 1);
         let augmentation = Augmentation {
             repeats_documents: true,
             instances: Vec::new(),
@@ -478,7 +490,7 @@ mod tests {
         assert_eq!(of_document(0), [(1, 1), (2, 1), (3, 1), (4, 1)]);
         assert_eq!(of_document(1), [(1, 0), (2, 0), (3, 0), (4, 0)]);
         // Each relevant one with each other, whatever their repetitions.
-        let TrainingExamples::Pairs(pairs) = candidates.examples(ExampleUnit::Pair).unwrap() else {
+        let TrainingExamples::Pairs(pairs) = candidates.examples(ExampleUnit::Pair) else {
             panic!("they are pairs")
         };
         assert_eq!(pairs.len(), 16);

@@ -13,26 +13,34 @@ use crate::store::write_atomically;
 
 const WAY_OUT: &str = "make room, or choose another folder";
 
-/// The state to continue from.
-const CHECKPOINT: &str = "checkpoint.safetensors";
+/// The state of a network to continue from.
+pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
+/// The state of LambdaMART to continue from.
+pub(super) const LAMBDAMART_CHECKPOINT: &str = "checkpoint.json";
 /// The learning curve, one JSON object for each evaluation.
 const CURVES: &str = "curves.jsonl";
 /// The result of the training.
 const SUMMARY: &str = "training.json";
-/// The weights that were selected so far.
-const WEIGHTS: &str = "model.safetensors";
 
-/// Reads the learning curve and, if the training has ended, the result from its folder.
+/// Reads the learning curve and, if the training has ended, the result from its folder. Returns an
+/// error if the curve has no point.
 pub(crate) fn read_training_record(path: &Path) -> Result<TrainingRecord, Error> {
+    let record = read_training_record_so_far(path)?;
+    if record.points.is_empty() {
+        let reason = "has no checkpoint; give the name of a study, or the folder of a training \
+             after its first epoch";
+        let name = path.join(CURVES).display().to_string();
+        return Err(InputError::unreadable_file(&name, reason).into());
+    }
+    Ok(record)
+}
+
+/// Same as [`read_training_record`], also before the first point.
+pub(crate) fn read_training_record_so_far(path: &Path) -> Result<TrainingRecord, Error> {
     let folder = TrainingFolder {
         path: path.to_owned(),
     };
     let points = folder.read_curve(u64::MAX)?;
-    if points.is_empty() {
-        let reason = "has no checkpoint; give the name of a study, or the folder of a training \
-             after its first epoch";
-        return Err(InputError::unreadable_file(&folder.name_of(CURVES), reason).into());
-    }
     let summary = folder.read(SUMMARY)?;
     let summary = summary.map(|it| serde_json::from_slice::<TrainingSummary>(&it));
     let summary = summary.transpose().map_err(|it| Error::CorruptData {
@@ -59,7 +67,18 @@ impl TrainingFolder {
         Ok(TrainingFolder { path })
     }
 
-    /// Reads the last checkpoint; `None` if the training has not begun.
+    /// Returns an error if the folder has this file, the checkpoint of another kind of model.
+    pub(super) fn ensure_without(&self, checkpoint: &str) -> Result<(), Error> {
+        match self.path.join(checkpoint).exists() {
+            false => Ok(()),
+            true => Err(Error::OtherTraining {
+                folder: self.path.clone(),
+                what: "model",
+            }),
+        }
+    }
+
+    /// Reads the last checkpoint of a network; `None` if the training has not begun.
     pub(super) fn read_checkpoint(&self) -> Result<Option<TrainingCheckpoint>, Error> {
         let Some(bytes) = self.read(CHECKPOINT)? else {
             return Ok(None);
@@ -91,16 +110,11 @@ impl TrainingFolder {
         self.write(CURVES, &lines)
     }
 
-    /// Reads the weights that were selected last.
-    pub(super) fn read_weights(&self) -> Result<Vec<u8>, Error> {
-        let path = self.path.join(WEIGHTS);
+    /// Reads the file of the weights or trees that were selected last.
+    pub(super) fn read_selected(&self, name: &str) -> Result<Vec<u8>, Error> {
+        let path = self.path.join(name);
         let way_out = "choose another folder, in which the training begins again";
         fs::read(&path).map_err(Error::io_error_converter(&path, way_out))
-    }
-
-    /// Writes the selected weights in place of those before.
-    pub(super) fn write_weights(&self, bytes: &[u8]) -> Result<(), Error> {
-        self.write(WEIGHTS, bytes)
     }
 
     /// Writes the result in place of the one before.
@@ -120,7 +134,8 @@ impl TrainingFolder {
         self.path.join(file).display().to_string()
     }
 
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+    /// Reads a file; `None` if it does not exist.
+    pub(super) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let path = self.path.join(name);
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),

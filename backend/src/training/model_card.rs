@@ -1,11 +1,14 @@
 //! The model card of a trained ranker, `README.md` in its folder.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use shared::report::{self, ReportTable};
+use shared::score::ranking_features::RankingFeature;
 use shared::training::{LearningCurvePoint, TrainingSummary};
 
 use super::TrainingRequest;
+use super::request::ModelToTrain;
 
 /// What a model card is written from.
 pub(super) struct ModelCard<'a> {
@@ -15,6 +18,10 @@ pub(super) struct ModelCard<'a> {
     pub data_sha256: &'a str,
     /// The point of the learning curve whose weights are the result.
     pub selected: Option<&'a LearningCurvePoint>,
+    /// The name of the file of weights or trees.
+    pub weights_file: &'static str,
+    /// The importance of each feature of LambdaMART, the highest first; empty for networks.
+    pub importances: &'a [(RankingFeature, f64)],
 }
 
 impl ModelCard<'_> {
@@ -23,10 +30,11 @@ impl ModelCard<'_> {
         let TrainingRequest {
             collection,
             splits,
-            recipe,
+            model,
             augmentation,
             seed,
             pool,
+            teacher,
             ..
         } = self.request;
         let summary = self.summary;
@@ -43,7 +51,25 @@ impl ModelCard<'_> {
             let file = it.file.file_name().unwrap_or_default().to_string_lossy();
             format!("instances of `{file}` with the weight {}", it.weight)
         });
-        let augmented: Vec<String> = repeated.into_iter().chain(instances).collect();
+        let regularizer = match model {
+            ModelToTrain::Network(it) => it.recipe.regularizer.as_ref(),
+            ModelToTrain::LambdaMart(_) => None,
+        };
+        let regularizer = regularizer.map(|it| {
+            let axioms: Vec<&str> = it.axioms.iter().map(|it| it.name()).collect();
+            format!("regularizer with the axioms {}", axioms.join(", "))
+        });
+        let teacher = teacher.as_deref().map(|it| {
+            let file = Path::new(it).file_name().unwrap_or_default();
+            format!("scores of the teacher `{}`", file.to_string_lossy())
+        });
+        let augmented = repeated.into_iter().chain(instances);
+        let augmented = augmented.chain(regularizer).chain(teacher);
+        let augmented: Vec<String> = augmented.collect();
+        let (parameters, steps) = match model {
+            ModelToTrain::Network(_) => ("trained weights", "updates"),
+            ModelToTrain::LambdaMart(_) => ("leaves", "trees"),
+        };
         for (name, value) in [
             (
                 "collection",
@@ -55,16 +81,19 @@ impl ModelCard<'_> {
             ),
             (
                 "recipe",
-                format!("{}, all numbers in `recipe.toml`", recipe.name),
+                format!("{}, all numbers in `recipe.toml`", model.recipe_name()),
             ),
             ("augmentation", augmented.join("; ")),
             ("seed", seed.to_string()),
-            ("trained weights", summary.parameters.to_string()),
+            (parameters, summary.parameters.to_string()),
             (
-                "updates",
+                steps,
                 format!("{}, in {:.0} s", summary.steps, summary.seconds),
             ),
-            ("SHA-256 of `model.safetensors`", summary.sha256.clone()),
+            (
+                &*format!("SHA-256 of `{}`", self.weights_file),
+                summary.sha256.clone(),
+            ),
             ("SHA-256 of the data", self.data_sha256.to_owned()),
         ] {
             add_row(&mut card, name, [value]);
@@ -75,18 +104,42 @@ impl ModelCard<'_> {
         };
         card.push('\n');
         card.push_str(&report::tables_to_markdown(&[effectiveness]));
-        self.add_axioms(&mut card);
+        self.add_axioms(&mut card, steps);
+        self.add_importances(&mut card);
         card
     }
 
-    fn add_axioms(&self, card: &mut String) {
+    fn add_importances(&self, card: &mut String) {
+        if self.importances.is_empty() {
+            return;
+        }
+        card.push_str(
+            "\n## Features\n\nThe importance of a feature is the sum of the gains of its splits, \
+             as a fraction of the gains of all splits. M are the matched terms, Q ∩ d; df is the \
+             number of the N documents with a term, cf that of its occurrences among T.\n\n",
+        );
+        let header = ["importance", "formula", "range"].map(str::to_owned);
+        add_row(card, "feature", header);
+        add_row(card, "---", ["---:", "---", "---"].map(str::to_owned));
+        for (feature, importance) in self.importances {
+            let importance = format!("{importance:.3}");
+            let formula = format!("`{}`", feature.formula());
+            add_row(
+                card,
+                feature.name(),
+                [importance, formula, feature.range().to_owned()],
+            );
+        }
+    }
+
+    fn add_axioms(&self, card: &mut String, steps: &str) {
         let Some(selected) = self.selected else {
             return;
         };
         write!(
             card,
             "\n## Axioms\n\nFraction of satisfied instances on the development queries after {} \
-             updates, with its 95 % interval over queries.\n\n",
+             {steps}, with its 95 % interval over queries.\n\n",
             selected.step
         )
         .expect("a String takes every write");

@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use neural::InteractionRankerKind;
-use neural::training::TrainingRecipe;
+use neural::training::{NegativeSource, TrainingRecipe};
 use shared::error::Error as InputError;
 use shared::probe::CandidatePoolSpec;
 use shared::training::spec::TrainingSpec;
 
+use super::lambdamart::LambdaMartRecipe;
 use crate::error::Error;
 
 /// What is trained, on what, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct TrainingRequest {
-    /// The network.
-    pub model: InteractionRankerKind,
+    /// The model with all numbers of its training.
+    pub model: ModelToTrain,
     /// The folder or name of the collection.
     pub collection: String,
     /// The documents that are candidates of a query besides those with a judgment; without one
@@ -23,10 +24,10 @@ pub(crate) struct TrainingRequest {
     pub pool: CandidatePoolSpec,
     /// The splits of its queries.
     pub splits: TrainingSplits,
-    /// All numbers of the training.
-    pub recipe: TrainingRecipe,
     /// What is added to the training examples.
     pub augmentation: Augmentation,
+    /// The run or score file of a teacher, for a loss that compares scores with it.
+    pub teacher: Option<String>,
     /// The seed of weights, dropout and examples.
     pub seed: u64,
     /// The folder of the trained ranker.
@@ -40,12 +41,8 @@ impl TrainingRequest {
         collection: &str,
         out: &Path,
     ) -> Result<TrainingRequest, Error> {
-        let known = InteractionRankerKind::ALL;
-        let Some(model) = known.into_iter().find(|it| it.name() == spec.model) else {
-            return Err(InputError::not_one_of("model", &spec.model, known).into());
-        };
-        Ok(TrainingRequest {
-            model,
+        let request = TrainingRequest {
+            model: ModelToTrain::resolve(spec)?,
             collection: collection.to_owned(),
             pool: spec.pool.parse()?,
             splits: TrainingSplits {
@@ -53,35 +50,197 @@ impl TrainingRequest {
                 dev: spec.dev.clone(),
                 test: spec.test.clone(),
             },
-            recipe: read_recipe(spec)?,
             augmentation: Augmentation::parse(&spec.augment)?,
+            teacher: spec.teacher.clone(),
             seed: spec.seed,
             out: out.to_owned(),
-        })
+        };
+        request.check_combinations()?;
+        Ok(request)
+    }
+
+    /// Checks that pool and teacher are those that the recipe needs.
+    fn check_combinations(&self) -> Result<(), Error> {
+        let recipe = match &self.model {
+            ModelToTrain::Network(it) => &it.recipe,
+            ModelToTrain::LambdaMart(_) if self.teacher.is_some() => {
+                let reason = "has scores, but LambdaMART learns from grades; leave it out";
+                return Err(InputError::conflicting_value("teacher", reason).into());
+            }
+            ModelToTrain::LambdaMart(_) => return Ok(()),
+        };
+        recipe.check()?;
+        let conflict = |field: &str, reason: &str| -> Result<(), Error> {
+            Err(InputError::conflicting_value(field, reason).into())
+        };
+        let pool_depth = match &self.pool {
+            CandidatePoolSpec::Run { depth, .. } => Some(*depth),
+            CandidatePoolSpec::LexicalRanker { depth, .. } => Some(*depth),
+            CandidatePoolSpec::Group | CandidatePoolSpec::Judged | CandidatePoolSpec::All => None,
+        };
+        let depth = recipe.sampling.negative_depth.unwrap_or(1);
+        let of_ranking = match recipe.sampling.negatives {
+            NegativeSource::Judged => false,
+            NegativeSource::Random | NegativeSource::Hard => true,
+        };
+        if of_ranking && pool_depth.is_none() {
+            let reason = format!(
+                "`random` and `hard` need a ranking, which the pool `{}` is not; take the pool \
+                 rank:bm25:{depth} or run:FILE:{depth}",
+                self.pool
+            );
+            conflict("sampling.negatives", &reason)?;
+        }
+        if of_ranking && pool_depth.is_some_and(|it| it < depth) {
+            let reason = format!("is {depth}, above the depth of the pool `{}`", self.pool);
+            conflict("sampling.negative_depth", &reason)?;
+        }
+        match (recipe.loss.function.needs_teacher_scores(), &self.teacher) {
+            (true, None) => {
+                let reason = "there are no scores of a teacher; name a run with --teacher FILE";
+                conflict("loss.function", reason)?;
+            }
+            (false, Some(_)) => {
+                let reason = "has scores, which only the loss `margin-mse` compares with; add \
+                              --set function=margin-mse";
+                conflict("teacher", reason)?;
+            }
+            (true, Some(_)) | (false, None) => {}
+        }
+        Ok(())
     }
 }
 
-/// Reads the recipe from a file or the program and changes what the user sets.
-fn read_recipe(spec: &TrainingSpec) -> Result<TrainingRecipe, Error> {
-    let file = Path::new(&spec.recipe);
-    let mut recipe = if file.is_file() {
-        let way_out = "give the name of a recipe, or a file in UTF-8";
-        let text =
-            std::fs::read_to_string(file).map_err(Error::io_error_converter(file, way_out))?;
-        TrainingRecipe::parse(&text, &spec.model)?
-    } else {
-        TrainingRecipe::built_in(&spec.recipe, &spec.model)?
+/// A model with all numbers of its training.
+#[derive(Debug, Clone)]
+pub(crate) enum ModelToTrain {
+    /// A network over the interactions of query and document words.
+    Network(Box<NetworkToTrain>),
+    /// LambdaMART, an ensemble of regression trees over features.
+    LambdaMart(Box<LambdaMartRecipe>),
+}
+
+/// A network with all numbers of its training.
+#[derive(Debug, Clone)]
+pub(crate) struct NetworkToTrain {
+    /// The network.
+    pub kind: InteractionRankerKind,
+    /// All numbers of the training.
+    pub recipe: TrainingRecipe,
+}
+
+impl ModelToTrain {
+    /// The name of LambdaMART, as in `--model`.
+    const LAMBDAMART: &str = "lambdamart";
+
+    /// Returns the names of all models that can be trained, as in `--model`.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        let networks = InteractionRankerKind::ALL.into_iter();
+        networks
+            .map(|it| it.name())
+            .chain([ModelToTrain::LAMBDAMART])
+    }
+
+    /// Returns the names of the recipes in the program for the model of this name.
+    pub(crate) fn built_in_recipes(model: &str) -> Vec<&'static str> {
+        match model {
+            ModelToTrain::LAMBDAMART => LambdaMartRecipe::built_in_names().collect(),
+            _ => TrainingRecipe::built_in_names().collect(),
+        }
+    }
+
+    /// Finds the model that users ask for and reads its recipe.
+    fn resolve(spec: &TrainingSpec) -> Result<ModelToTrain, Error> {
+        if spec.model == ModelToTrain::LAMBDAMART {
+            return Ok(ModelToTrain::LambdaMart(Box::new(read_lambdamart_recipe(
+                spec,
+            )?)));
+        }
+        let mut networks = InteractionRankerKind::ALL.into_iter();
+        let Some(kind) = networks.find(|it| it.name() == spec.model) else {
+            return Err(InputError::not_one_of("model", &spec.model, ModelToTrain::names()).into());
+        };
+        let recipe = read_network_recipe(spec)?;
+        let network = NetworkToTrain { kind, recipe };
+        Ok(ModelToTrain::Network(Box::new(network)))
+    }
+
+    /// Returns the name of the model, as in `--model`.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            ModelToTrain::Network(it) => it.kind.name(),
+            ModelToTrain::LambdaMart(_) => ModelToTrain::LAMBDAMART,
+        }
+    }
+
+    /// Returns the file of word vectors that the recipe names.
+    pub(crate) fn word_vectors(&self) -> Option<&str> {
+        match self {
+            ModelToTrain::Network(it) => it.recipe.words.vectors.as_deref(),
+            ModelToTrain::LambdaMart(it) => it.features.vectors.as_deref(),
+        }
+    }
+
+    /// Returns the name of the recipe.
+    pub(super) fn recipe_name(&self) -> &str {
+        match self {
+            ModelToTrain::Network(it) => &it.recipe.name,
+            ModelToTrain::LambdaMart(it) => &it.name,
+        }
+    }
+}
+
+/// Reads the recipe of a network from a file or the program and changes what the user sets.
+fn read_network_recipe(spec: &TrainingSpec) -> Result<TrainingRecipe, Error> {
+    let mut recipe = match read_recipe_file(spec, TrainingRecipe::built_in_names())? {
+        Some(text) => TrainingRecipe::parse(&text, &spec.model)?,
+        None => TrainingRecipe::built_in(&spec.recipe, &spec.model)?,
     };
     if let Some(variant) = &spec.variant {
         recipe.set("variant", variant)?;
     }
-    for setting in &spec.set {
-        match setting.split_once('=') {
-            Some((key, value)) => recipe.set(key.trim(), value.trim())?,
-            None => recipe.set(setting, "")?,
-        }
+    for (key, value) in settings(spec) {
+        recipe.set(key, value)?;
     }
     Ok(recipe)
+}
+
+/// Reads the recipe of LambdaMART from a file or the program and changes what the user sets.
+fn read_lambdamart_recipe(spec: &TrainingSpec) -> Result<LambdaMartRecipe, Error> {
+    if spec.variant.is_some() {
+        let reason = "is for networks whose published code has defects; leave it out";
+        return Err(InputError::unsupported_value("variant", reason).into());
+    }
+    let mut recipe = match read_recipe_file(spec, LambdaMartRecipe::built_in_names())? {
+        Some(text) => LambdaMartRecipe::parse(&text)?,
+        None => LambdaMartRecipe::built_in(&spec.recipe)?,
+    };
+    for (key, value) in settings(spec) {
+        recipe.set(key, value)?;
+    }
+    Ok(recipe)
+}
+
+/// Reads the recipe if it is a file; `None` for the name of a recipe in the program.
+fn read_recipe_file(
+    spec: &TrainingSpec,
+    mut built_in_names: impl Iterator<Item = &'static str>,
+) -> Result<Option<String>, Error> {
+    let file = Path::new(&spec.recipe);
+    if built_in_names.any(|it| it == spec.recipe) || !file.is_file() {
+        return Ok(None);
+    }
+    let way_out = "give the name of a recipe, or a file in UTF-8";
+    let text = std::fs::read_to_string(file).map_err(Error::io_error_converter(file, way_out))?;
+    Ok(Some(text))
+}
+
+/// Returns the keys and values that the user sets.
+fn settings(spec: &TrainingSpec) -> impl Iterator<Item = (&str, &str)> {
+    spec.set.iter().map(|it| match it.split_once('=') {
+        Some((key, value)) => (key.trim(), value.trim()),
+        None => (it.as_str(), ""),
+    })
 }
 
 /// The splits of queries that a training uses.

@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use neural::training::{
-    EvaluationOutcome, NegativeSource, SelectedWeights, TrainingError, TrainingInput,
-    TrainingRecipe, TrainingRun,
+    EvaluationOutcome, SelectedWeights, TrainingError, TrainingInput, TrainingRecipe, TrainingRun,
 };
 use neural::{ForwardMode, InteractionConfig, InteractionNetwork, InteractionRanker, PreparedPair};
 use sha2::{Digest, Sha256};
@@ -12,15 +11,20 @@ use shared::collection::encode_hex;
 use shared::training::{LearningCurvePoint, TrainingSummary};
 
 use super::axiom_profile::AxiomInstances;
-use super::examples::{
-    CandidatePools, PreparedCandidates, SplitCandidates, measure_values, standard_errors,
-};
-use super::folder::TrainingFolder;
+use super::examples::{CandidatesOfSplits, PreparedCandidates, measure_values};
+use super::folder::{self, TrainingFolder};
 use super::model_card::ModelCard;
-use super::{TrainingObserver, TrainingRequest, words};
+use super::negatives::{PoolRankings, select_teacher_scores};
+use super::perturbation::PerturbedTexts;
+use super::request::{ModelToTrain, NetworkToTrain};
+use super::result::{PreparedSplits, ResultEffectiveness};
+use super::{TrainingObserver, TrainingRequest, lambdamart, words};
 use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
 use crate::pipeline;
+
+/// The weights that were selected so far.
+const WEIGHTS: &str = "model.safetensors";
 
 /// The time between two checkpoints, apart from those at evaluations.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
@@ -32,17 +36,26 @@ pub(crate) fn train(
     loaded: &CollectionWithReadReport,
     observer: &dyn TrainingObserver,
 ) -> Result<Option<TrainingSummary>, Error> {
-    let recipe = &request.recipe;
-    check_supported(recipe)?;
-    let collection = &loaded.collection;
-    let pools = CandidatePools::compute(&request.pool, collection, &loaded.folder)?;
-    let select = |split: &str| SplitCandidates::select(collection, split, &pools);
-    let mut training = select(&request.splits.train)?;
-    training.augment(&request.augmentation, collection)?;
-    let dev = select(&request.splits.dev)?;
-    let test = request.splits.test.as_deref();
-    let test = test.map(select).transpose()?;
+    match &request.model {
+        ModelToTrain::Network(model) => train_network(request, model, loaded, observer),
+        ModelToTrain::LambdaMart(recipe) => lambdamart::train(request, recipe, loaded, observer),
+    }
+}
 
+fn train_network(
+    request: &TrainingRequest,
+    model: &NetworkToTrain,
+    loaded: &CollectionWithReadReport,
+    observer: &dyn TrainingObserver,
+) -> Result<Option<TrainingSummary>, Error> {
+    let recipe = &model.recipe;
+    let collection = &loaded.collection;
+    let CandidatesOfSplits {
+        training,
+        dev,
+        test,
+        pools,
+    } = CandidatesOfSplits::select(request, loaded)?;
     let files = pipeline::read_run_and_word_vectors(
         &request.pool,
         recipe.words.vectors.as_deref(),
@@ -50,9 +63,23 @@ pub(crate) fn train(
         &loaded.folder,
     )?;
     let vectors = files.vectors.clone();
+    let rankings = PoolRankings {
+        collection,
+        pools: &pools,
+        pool: &request.pool,
+        run: files.run.as_ref(),
+    };
+    let examples = training.examples(recipe.sampling.unit);
+    let examples = rankings.select_negatives(examples, &training, &recipe.sampling)?;
+    let examples = training.add_preferences(examples)?;
+    let teacher = request.teacher.as_deref();
+    let teacher = teacher.map(|it| pipeline::read_score_file(it, &loaded.folder));
+    let select_scores = |it| select_teacher_scores(it, &examples, &training, collection);
+    let teacher_scores = teacher.transpose()?.map(select_scores).transpose()?;
+    drop(pools);
     let mining = (request.pool.clone(), files);
     let vocabulary = words::build_vocabulary(collection, &recipe.words, vectors.as_deref())?;
-    let config = InteractionConfig::from_recipe(request.model, recipe, vocabulary.dimensions())?;
+    let config = InteractionConfig::from_recipe(model.kind, recipe, vocabulary.dimensions())?;
     let model_error = || Error::model_error_converter("that is trained");
     let network = InteractionNetwork::with_random_weights(config, vocabulary, request.seed)
         .map_err(model_error())?;
@@ -70,15 +97,22 @@ pub(crate) fn train(
     for split in [&training, &dev] {
         split.add_to_hash(collection, &mut hash);
     }
+    for row in examples.rows() {
+        hash.update((row as u64).to_le_bytes());
+    }
+    for score in teacher_scores.iter().flatten() {
+        hash.update(score.to_le_bytes());
+    }
 
     let input = TrainingInput {
         recipe: recipe.clone(),
-        examples: training.examples(recipe.sampling.unit)?,
-        teacher_scores: None,
+        examples,
+        teacher_scores,
         data_sha256: encode_hex(&hash.finalize()),
         seed: request.seed,
     };
     let folder = TrainingFolder::open(request.out.clone())?;
+    folder.ensure_without(folder::LAMBDAMART_CHECKPOINT)?;
     let (run, curve) = match folder.read_checkpoint()? {
         None => {
             folder.write("config.json", network.config().to_json().as_bytes())?;
@@ -93,16 +127,20 @@ pub(crate) fn train(
             (run, folder.read_curve(checkpoint.progress.evaluated_step)?)
         }
     };
+    let prepare = |it| PerturbedTexts::prepare(it, collection, &training, &network);
+    let perturbed = recipe.regularizer.as_ref().map(prepare);
     let training = PreparedCandidates::prepare(collection, training, &network);
     let dev = PreparedCandidates::prepare(collection, dev, &network);
     let mut work = TrainingWork {
         request,
+        recipe,
         axioms: match run.is_finished() {
-            true => AxiomInstances::default(),
+            true => AxiomInstances::none(),
             false => AxiomInstances::mine(collection, dev.candidates(), &network, mining)?,
         },
         network,
         training,
+        perturbed,
         dev,
         folder,
         run,
@@ -118,10 +156,13 @@ pub(crate) fn train(
 /// A training in progress.
 struct TrainingWork<'a> {
     request: &'a TrainingRequest,
+    recipe: &'a TrainingRecipe,
     network: InteractionNetwork,
-    training: PreparedCandidates<'a>,
-    dev: PreparedCandidates<'a>,
-    axioms: AxiomInstances,
+    training: PreparedCandidates<'a, InteractionNetwork>,
+    /// For a recipe with a regularizer.
+    perturbed: Option<PerturbedTexts>,
+    dev: PreparedCandidates<'a, InteractionNetwork>,
+    axioms: AxiomInstances<InteractionNetwork>,
     folder: TrainingFolder,
     run: TrainingRun,
     curve: Vec<LearningCurvePoint>,
@@ -134,9 +175,14 @@ impl TrainingWork<'_> {
         let (mut counted, mut saved) = (Instant::now(), Instant::now());
         while !self.run.is_finished() {
             let (network, pairs) = (&self.network, &self.training.pairs);
+            let perturbed = self.perturbed.as_ref();
             let forward = |rows: &[usize], step: u64| {
+                if let Some(perturbed) = perturbed {
+                    return perturbed.forward(network, pairs, rows, (seed, step));
+                }
                 let pairs: Vec<&PreparedPair> = rows.iter().map(|it| &pairs[*it]).collect();
-                network.forward(&pairs, ForwardMode::Training { seed, step })
+                let scores = network.forward(&pairs, ForwardMode::Training { seed, step })?;
+                Ok(scores.into())
             };
             self.run.advance(&forward)?;
             let is_due = self.run.is_evaluation_due();
@@ -162,7 +208,7 @@ impl TrainingWork<'_> {
     /// Adds a point to the learning curve and keeps the weights if they are selected.
     fn evaluate(&mut self) -> Result<LearningCurvePoint, Error> {
         let dev = measure_values(&self.dev.evaluate(&self.network)?.mean);
-        let selection = &self.request.recipe.selection;
+        let selection = &self.recipe.selection;
         let value = dev[selection.measure.name()];
         let point = LearningCurvePoint {
             step: self.run.progress().step,
@@ -174,7 +220,7 @@ impl TrainingWork<'_> {
         if outcome == EvaluationOutcome::Best || selection.weights == SelectedWeights::Last {
             let weights = self.network.to_safetensors();
             let weights = weights.map_err(Error::model_error_converter("that is trained"))?;
-            self.folder.write_weights(&weights)?;
+            self.folder.write(WEIGHTS, &weights)?;
         }
         self.curve.push(point.clone());
         self.folder.write_curve(&self.curve)?;
@@ -182,70 +228,63 @@ impl TrainingWork<'_> {
     }
 
     /// Evaluates the selected weights and writes the result.
-    fn summarize(&self, test: Option<&PreparedCandidates<'_>>) -> Result<TrainingSummary, Error> {
-        let weights = self.folder.read_weights()?;
+    fn summarize(
+        &self,
+        test: Option<&PreparedCandidates<'_, InteractionNetwork>>,
+    ) -> Result<TrainingSummary, Error> {
+        let weights = self.folder.read_selected(WEIGHTS)?;
         let config = self.network.config().to_json();
         let words = self.network.vocabulary().words().to_vec();
         let network = InteractionNetwork::load(config.as_bytes(), &weights, words)
             .map_err(Error::model_error_converter("that is trained"))?;
-        let dev = self.dev.evaluate(&network)?;
-        let tested = test.map(|it| it.evaluate(&network)).transpose()?;
+        let splits = PreparedSplits {
+            training: &self.training,
+            dev: &self.dev,
+            test,
+        };
+        let ResultEffectiveness {
+            dev,
+            test,
+            controls,
+        } = ResultEffectiveness::evaluate(&network, &splits, self.request.seed)?;
         let progress = self.run.progress();
         let best = progress.best.as_ref();
         let best = best.map(|it| {
-            let name = self.request.recipe.selection.measure.name();
+            let name = self.recipe.selection.measure.name();
             let value = serde_json::Number::from_f64(it.value).expect("it was checked");
             [
                 ("step".to_owned(), it.step.into()),
                 (name.to_owned(), value),
             ]
         });
-        let controlled = test.unwrap_or(&self.dev);
-        let seed = self.request.seed;
-        let mut controls = controlled.evaluate_controls(&network, &self.training, seed)?;
-        controls.standard_error = standard_errors(tested.as_ref().unwrap_or(&dev));
         let summary = TrainingSummary {
-            model: self.request.model.to_string(),
+            model: self.request.model.name().to_owned(),
             parameters: network.n_parameters() as u64,
             steps: progress.step,
             seconds: progress.seconds,
             best: best.into_iter().flatten().collect(),
-            dev: measure_values(&dev.mean),
-            test: tested.map(|it| measure_values(&it.mean)),
+            dev,
+            test,
             controls,
             sha256: encode_hex(&Sha256::digest(&weights)),
         };
         self.folder.write_summary(&summary)?;
-        let selected_step = match self.request.recipe.selection.weights {
+        let selected_step = match self.recipe.selection.weights {
             SelectedWeights::Best => progress.best.as_ref().map(|it| it.step),
             SelectedWeights::Last => Some(progress.step),
         };
         let card = ModelCard {
             request: self.request,
             summary: &summary,
+            weights_file: WEIGHTS,
             data_sha256: &progress.data_sha256,
             selected: self.curve.iter().find(|it| Some(it.step) == selected_step),
+            importances: &[],
         };
         self.folder
             .write("README.md", card.to_markdown().as_bytes())?;
         Ok(summary)
     }
-}
-
-/// Returns an error for the parts of a recipe that this command does not have.
-fn check_supported(recipe: &TrainingRecipe) -> Result<(), TrainingError> {
-    let (key, reason) = if recipe.sampling.negatives != NegativeSource::Judged {
-        let reason = "negatives are the documents of lower grade in the qrels: `judged`";
-        ("sampling.negatives", reason)
-    } else if recipe.loss.function.needs_teacher_scores() {
-        ("loss.function", "there are no scores of a teacher")
-    } else {
-        return Ok(());
-    };
-    Err(TrainingError::InvalidRecipe {
-        recipe: key.to_owned(),
-        reason: reason.to_owned(),
-    })
 }
 
 /// Names the folder in the error that its checkpoint is of another training.

@@ -31,6 +31,11 @@ use shared::api::people::{
 use shared::api::rerank::{
     CohereRerankRequest, RankedText, RerankDocument, RerankRequest, RerankResponse,
 };
+use shared::api::training::{
+    CancelTrainingRequest, CreateTrainingRequest, GetTrainingRequest, ListTrainingsRequest,
+    ResumeTrainingRequest, TrainingChoices, TrainingCollection, TrainingJob, TrainingListResponse,
+    UpdateTrainingRequest,
+};
 use shared::api::{
     CancelScoringJobRequest, CompareRankersRequest, CreateScoringJobRequest, Endpoint,
     ExportStudyRequest, GetAttentionRequest, GetBehavioralTestsRequest,
@@ -50,6 +55,7 @@ use shared::study::behavioral_tests::{BehavioralTestOptions, TieThreshold};
 use shared::study::controls::StudyPageControls;
 use shared::study::figures::StudyFigureOptions;
 use shared::study::instance_list::{InstanceListOptions, InstanceSort};
+use shared::training::spec::TrainingSpec;
 use shared::verdict::VerdictOutcome;
 use utoipa::ToSchema;
 
@@ -146,6 +152,45 @@ fn job(state: JobState, n_scored: u64) -> ScoringJob {
         tokens_per_s: 0.0,
         error: None,
         created_at: "2026-11-20T12:00:00Z".to_owned(),
+    }
+}
+
+fn training_name() -> String {
+    "my-drmm".to_owned()
+}
+
+fn training_request() -> CreateTrainingRequest {
+    CreateTrainingRequest {
+        name: training_name(),
+        collection: "my-collection".to_owned(),
+        spec: TrainingSpec {
+            model: "drmm".to_owned(),
+            pool: "judged".to_owned(),
+            split: "train".to_owned(),
+            dev: "dev".to_owned(),
+            test: Some("test".to_owned()),
+            recipe: "default".to_owned(),
+            variant: None,
+            teacher: None,
+            augment: vec!["lnc2".to_owned()],
+            set: vec!["epochs=20".to_owned()],
+            seed: 1,
+        },
+    }
+}
+
+fn training(state: JobState, step: u64) -> TrainingJob {
+    TrainingJob {
+        name: training_name(),
+        request: training_request(),
+        state,
+        is_public: false,
+        step,
+        n_updates: 1_800,
+        updates_per_s: 0.0,
+        dev_ap: (step > 0).then_some(0.6),
+        error: None,
+        created_at: "2026-11-20T12:00:00.000Z".to_owned(),
     }
 }
 
@@ -394,6 +439,26 @@ examples! {
         truncated: Vec::new(),
         rescoring: None,
     };
+
+    ListTrainingsRequest => ListTrainingsRequest {}, reply: TrainingListResponse {
+        trainings: vec![training(JobState::Done, 1_800)],
+        choices: Some(TrainingChoices {
+            models: vec!["drmm".to_owned(), "knrm".to_owned()],
+            collections: vec![TrainingCollection {
+                name: "my-collection".to_owned(),
+                splits: ["dev", "test", "train"].map(str::to_owned).into(),
+            }],
+            recipes: vec!["default".to_owned()],
+        }),
+    };
+    CreateTrainingRequest => training_request(), reply: training(JobState::Queued, 0);
+    GetTrainingRequest => GetTrainingRequest { training: training_name() };
+    CancelTrainingRequest => CancelTrainingRequest { training: training_name() },
+        reply: training(JobState::Canceled, 900);
+    ResumeTrainingRequest => ResumeTrainingRequest { training: training_name() },
+        reply: training(JobState::Queued, 900);
+    UpdateTrainingRequest => UpdateTrainingRequest { training: training_name(), is_public: true },
+        reply: TrainingJob { is_public: true, ..training(JobState::Done, 1_800) };
 
     ListStudyHumanJudgmentsRequest => ListStudyHumanJudgmentsRequest { study: study() };
     GetTrialItemsRequest => GetTrialItemsRequest { study: study(), seed: 42 };

@@ -30,6 +30,9 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
             "/api/studies/{study}/trial-items",
             "/api/jobs/{job}",
             "/api/jobs/{job}/events",
+            "/api/trainings",
+            "/api/trainings/{training}",
+            "/api/trainings/{training}/events",
             "/api/annotation/tasks",
             "/info",
             "/v1/models",
@@ -117,8 +120,16 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
             "/api/jobs",
             "/api/jobs/{job}/cancel",
             "/api/jobs/{job}/resume",
+            "/api/trainings",
+            "/api/trainings/{training}/cancel",
+            "/api/trainings/{training}/resume",
             "/api/models/{model}/load",
         ],
+    ),
+    (
+        AccessRole::Operator,
+        RequestMethod::Patch,
+        &["/api/trainings/{training}"],
     ),
 ];
 

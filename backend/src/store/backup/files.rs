@@ -6,7 +6,14 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// The folders to back up. The database is handled separately; temporary files are left out.
-pub(super) const PARTS: [&str; 5] = ["collections", "demo", "drafts", "scores", "studies"];
+pub(super) const PARTS: [&str; 6] = [
+    "collections",
+    "demo",
+    "drafts",
+    "scores",
+    "studies",
+    "trainings",
+];
 
 /// Maximum number of attempts to read a folder that is being changed, and the pause between them.
 const TRIES: u32 = 50;
@@ -30,11 +37,13 @@ pub(super) fn for_each_data_folder_file(
                     }
                 }
             }
-            // These files are written independently. A draft may be gone by now.
+            // These files are written independently. A draft may be gone by now. Of a training
+            // the checkpoint comes first, by its name, so that weights and learning curve are not
+            // older; what is newer in them is computed again.
             _ => {
                 for listed in list(root, part)? {
                     match File::open(root.join(&listed.name)) {
-                        Ok(file) => take(&listed.name, listed.n_bytes, file)?,
+                        Ok(file) => take(&listed.name, file.metadata()?.len(), file)?,
                         Err(error) if error.kind() == ErrorKind::NotFound => {}
                         Err(error) => return Err(of(&listed.name, error)),
                     }

@@ -11,7 +11,7 @@ use crate::store::people::{JoiningPersonDetails, NewInvitation};
 use crate::store::secret_token::SecretToken;
 use crate::store::tests::{TestFolder, job};
 
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 8] = [
     ("collections/rivers/corpus.jsonl", "{}\n"),
     ("demo/transfer/fluency.jsonl", ""),
     ("drafts/draft-0", "a record"),
@@ -21,6 +21,8 @@ const FILES: [(&str, &str); 6] = [
         "studies/s/study.json",
         "{\"instances\": \"instances-1.parquet\"}",
     ),
+    ("trainings/t/checkpoint.safetensors", "weights"),
+    ("trainings/t/job.json", "{\"format\": 1}"),
 ];
 
 /// Fills every table and every part, and adds files that are not backed up.
@@ -134,7 +136,7 @@ async fn a_backup_of_either_database_is_restored_into_either() {
     for from in TestFolder::each() {
         fill(&from).await;
         let size = back_up(&from, &first).await;
-        assert_eq!((size.n_files, size.n_rows), (6, 25));
+        assert_eq!((size.n_files, size.n_rows), (FILES.len() as u64, 25));
         let expected = members(&first);
         for (name, text) in FILES {
             assert_eq!(expected[&format!("files/{name}")], text);
