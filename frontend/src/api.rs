@@ -2,6 +2,7 @@
 
 pub(crate) mod mutation;
 pub(crate) mod session_identity;
+pub(crate) mod event_stream;
 pub(crate) mod transport;
 pub(crate) mod latest_reply;
 pub(crate) mod operator_token;

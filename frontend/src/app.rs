@@ -135,6 +135,8 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
         PageRoute::Instance { .. } => Some("Instance"),
         PageRoute::Reproductions { .. } => Some("Reproductions"),
         PageRoute::Playground => Some("Playground"),
+        PageRoute::Trainings => Some("Trainings"),
+        PageRoute::Training { .. } => Some("Training"),
         PageRoute::ReviewTasks
         | PageRoute::AnnotateTask { .. }
         | PageRoute::CurateTask { .. }

@@ -1,6 +1,6 @@
 //! The pages that are loaded on demand: one instance, Playground, Reproductions, About, the
 //! figures, behavioral tests, late interaction and human judgments of a study, Compare rankers,
-//! people and annotation tasks, and the operator's page.
+//! trainings, people and annotation tasks, and the operator's page.
 //!
 //! They need the analyzers, rankers, probes and figures of the papers, and are therefore a program
 //! of their own. The main page gives it an element to render into and sends its requests, so that
@@ -28,6 +28,8 @@ use crate::pages::reproductions::ReproductionsPage;
 use crate::pages::review;
 use crate::pages::study::behavioral_tests::BehavioralTests;
 use crate::pages::study::human_judgments::HumanJudgmentsSection;
+use crate::pages::trainings::TrainingsPage;
+use crate::pages::trainings::training::TrainingPage;
 use crate::routes::PageRoute;
 
 /// A page of the lazy bundle that is being shown.
@@ -81,6 +83,8 @@ fn page_view(page: PageRoute) -> AnyView {
         PageRoute::Instance { .. } => view! { <InstanceDetailsPage/> }.into_any(),
         PageRoute::Reproductions { .. } => view! { <ReproductionsPage/> }.into_any(),
         PageRoute::Playground => view! { <PlaygroundPage/> }.into_any(),
+        PageRoute::Trainings => view! { <TrainingsPage/> }.into_any(),
+        PageRoute::Training { training } => view! { <TrainingPage training/> }.into_any(),
         PageRoute::Operator => view! { <OperatorPage/> }.into_any(),
         PageRoute::About => view! { <AboutPage/> }.into_any(),
         page => review::render_review_route(page),

@@ -76,17 +76,28 @@ pub(crate) fn query_string_parameter(search: &str, key: &str) -> Option<String> 
     words.get(key)
 }
 
-/// Replaces the current address. The router belongs to the main program and only reacts to clicks
-/// on links, so this clicks on one.
+/// Replaces the current address in the history of the browser.
 pub(crate) fn replace_browser_address(href: &str) {
+    click_link(href, |link| {
+        let _ = link.set_attribute("noscroll", "");
+        let _ = js_sys::Reflect::set(link, &JsValue::from_str("replace"), &JsValue::TRUE);
+    });
+}
+
+/// Opens another page, from which the user can go back to this one.
+pub(crate) fn open_page(href: &str) {
+    click_link(href, |_| {});
+}
+
+/// Clicks on a link, since the router belongs to the main program and only reacts to such clicks.
+fn click_link(href: &str, prepare: impl FnOnce(&web_sys::HtmlAnchorElement)) {
     let made = document().create_element("a");
     let (Ok(made), Some(body)) = (made, document().body()) else {
         return;
     };
     let link: web_sys::HtmlAnchorElement = made.unchecked_into();
     link.set_href(href);
-    let _ = link.set_attribute("noscroll", "");
-    let _ = js_sys::Reflect::set(&link, &JsValue::from_str("replace"), &JsValue::TRUE);
+    prepare(&link);
     let _ = body.append_child(&link);
     link.click();
     link.remove();

@@ -20,6 +20,8 @@ pub(crate) mod playground;
 #[cfg(feature = "frontend")]
 pub(crate) mod workbench;
 #[cfg(feature = "lazy-bundle")]
+pub(crate) mod trainings;
+#[cfg(feature = "lazy-bundle")]
 pub(crate) mod review;
 #[cfg(feature = "lazy-bundle")]
 pub(crate) mod join;

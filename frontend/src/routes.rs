@@ -71,6 +71,13 @@ pub(crate) enum PageRoute {
     Playground,
     /// The page that makes a study from the user's files.
     Workbench,
+    /// The trainings of the server, and the form for a new one.
+    Trainings,
+    /// The learning curves and the result of a training.
+    Training {
+        /// The name of the trained ranker.
+        training: String,
+    },
     /// The annotation tasks of the user.
     ReviewTasks,
     /// The page on which a task is annotated.
@@ -169,6 +176,12 @@ const ROUTES: &[Route] = &[
     }),
     ("/playground", |_| Some(PageRoute::Playground)),
     ("/workbench", |_| Some(PageRoute::Workbench)),
+    ("/trainings", |_| Some(PageRoute::Trainings)),
+    ("/trainings/:training", |it| {
+        Some(PageRoute::Training {
+            training: it.text("training")?,
+        })
+    }),
     ("/annotation/tasks", |_| Some(PageRoute::ReviewTasks)),
     ("/annotation/tasks/new", |_| Some(PageRoute::NewTask)),
     ("/annotation/tasks/:task", |it| {
@@ -275,6 +288,7 @@ impl PageRoute {
             PageRoute::Studies
             | PageRoute::Playground
             | PageRoute::Workbench
+            | PageRoute::Trainings
             | PageRoute::ReviewTasks
             | PageRoute::NewTask
             | PageRoute::Join
@@ -323,6 +337,7 @@ impl PageRoute {
                 });
                 values.collect()
             }
+            PageRoute::Training { training } => vec![("training", training.clone())],
             PageRoute::AnnotateTask { task } | PageRoute::CurateTask { task } => {
                 vec![("task", task.0.to_string())]
             }
@@ -330,10 +345,11 @@ impl PageRoute {
     }
 
     /// The pages in the header, with their names.
-    pub(crate) const NAVIGATION: [(PageRoute, &str); 6] = [
+    pub(crate) const NAVIGATION: [(PageRoute, &str); 7] = [
         (PageRoute::Studies, "Studies"),
         (PageRoute::Playground, "Playground"),
         (PageRoute::Workbench, "Workbench"),
+        (PageRoute::Trainings, "Trainings"),
         (PageRoute::ReviewTasks, "Review"),
         (PageRoute::Reproductions { table: None }, "Reproductions"),
         (PageRoute::About, "About"),
@@ -349,6 +365,7 @@ impl PageRoute {
         match self {
             PageRoute::Studies => path == "/" || is_below("/studies"),
             PageRoute::Reproductions { .. } => is_below("/reproductions"),
+            PageRoute::Trainings => is_below("/trainings"),
             PageRoute::ReviewTasks => ["/annotation", "/join", "/people"]
                 .into_iter()
                 .any(is_below),
@@ -471,6 +488,13 @@ mod tests {
             ),
             (PageRoute::Playground, "/playground"),
             (PageRoute::Workbench, "/workbench"),
+            (PageRoute::Trainings, "/trainings"),
+            (
+                PageRoute::Training {
+                    training: "my-drmm".to_owned(),
+                },
+                "/trainings/my-drmm",
+            ),
             (PageRoute::ReviewTasks, "/annotation/tasks"),
             (PageRoute::NewTask, "/annotation/tasks/new"),
             (PageRoute::AnnotateTask { task }, "/annotation/tasks/7"),
@@ -512,6 +536,7 @@ mod tests {
         assert!(PageRoute::ReviewTasks.contains("/annotation/tasks/7"));
         assert!(PageRoute::ReviewTasks.contains("/people"));
         assert!(!PageRoute::ReviewTasks.contains("/peoples"));
+        assert!(PageRoute::Trainings.contains("/trainings/my-drmm"));
         let reproductions = PageRoute::Reproductions { table: None };
         assert!(!PageRoute::ReviewTasks.contains("/reproductions"));
         assert!(reproductions.contains("/reproductions/camara2020/tables/3"));

@@ -7,7 +7,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
 use shared::api::address::RequestAddress;
@@ -20,9 +19,9 @@ use shared::api::{
     CreateScoringJobRequest, Endpoint, ErrorResponse, GetJobScoresRequest, GetScoringJobRequest,
     GetServerInfoRequest, ListStudiesRequest, RequestMethod, ScoringJob, ServerInfoResponse,
 };
-use wasm_bindgen::prelude::{Closure, JsCast, JsValue};
-use web_sys::{EventSource, MessageEvent};
+use wasm_bindgen::prelude::JsValue;
 
+use super::event_stream::{EventStreamProgress, EventSubscription};
 use super::session_identity::{self, DetectedSessionChange, SessionPersonAndCsrfToken};
 use super::{
     NO_SERVER, NO_SESSION, OutgoingRequest, RequestError, network_error, operator_token,
@@ -123,110 +122,25 @@ pub(crate) async fn fetch_demo_files(names: &[&str]) -> Option<Vec<String>> {
     Some(texts)
 }
 
-/// Watches a job until it is dropped.
-pub(crate) struct JobSubscription(Rc<JobEventListener>);
-
-struct JobEventListener {
-    address: String,
-    source: RefCell<Option<EventConnection>>,
-    on_job: Box<dyn Fn(ScoringJob)>,
-    on_disconnect: Box<dyn Fn()>,
-}
-
-/// An open connection with its listeners.
-struct EventConnection {
-    events: EventSource,
-    _on_job: Closure<dyn FnMut(MessageEvent)>,
-    _on_error: Closure<dyn FnMut(web_sys::Event)>,
-}
-
-impl Drop for EventConnection {
-    fn drop(&mut self) {
-        self.events.set_onerror(None);
-        self.events.close();
-    }
-}
-
-impl Drop for JobSubscription {
-    fn drop(&mut self) {
-        self.0.source.take();
-    }
-}
-
-/// The time until the next try after the server refused the connection. After a lost connection the
-/// browser reconnects by itself.
-const RETRY_MS: u32 = 3_000;
-
 /// Calls `heard` with each state of a job until the job ends, and `lost` whenever the connection
 /// breaks.
 pub(crate) fn watch_job(
     job: &str,
     heard: impl Fn(ScoringJob) + 'static,
     lost: impl Fn() + 'static,
-) -> Result<JobSubscription, RequestError> {
-    let watcher = Rc::new(JobEventListener {
-        address: GetScoringJobRequest {
-            job: job.to_owned(),
-        }
-        .events_address(),
-        source: RefCell::new(None),
-        on_job: Box::new(heard),
-        on_disconnect: Box::new(lost),
-    });
-    connect(&watcher).map_err(|it| network_error(format!("{it:?}")))?;
-    Ok(JobSubscription(watcher))
-}
-
-fn connect(watcher: &Rc<JobEventListener>) -> Result<(), JsValue> {
-    let events = EventSource::new(&watcher.address)?;
-    let hears = Rc::downgrade(watcher);
-    let on_job = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let Some(watcher) = hears.upgrade() else {
-            return;
-        };
-        let text = event.data().as_string().unwrap_or_default();
-        let Ok(job) = serde_json::from_str::<ScoringJob>(&text) else {
-            return (watcher.on_disconnect)();
-        };
-        if job.state.is_finished() {
-            close(&watcher);
-        }
-        (watcher.on_job)(job);
-    });
-    let loses = Rc::downgrade(watcher);
-    let source = events.clone();
-    let on_error = Closure::<dyn FnMut(web_sys::Event)>::new(move |_| {
-        let Some(watcher) = loses.upgrade() else {
-            return;
-        };
-        (watcher.on_disconnect)();
-        if source.ready_state() == EventSource::CLOSED {
-            let later = Rc::downgrade(&watcher);
-            leptos::task::spawn_local(async move {
-                gloo_timers::future::TimeoutFuture::new(RETRY_MS).await;
-                if let Some(watcher) = later.upgrade() {
-                    let _ = connect(&watcher);
-                }
-            });
-        }
-    });
-    events.add_event_listener_with_callback("job", on_job.as_ref().unchecked_ref())?;
-    events.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-    let source = EventConnection {
-        events,
-        _on_job: on_job,
-        _on_error: on_error,
+) -> Result<EventSubscription, RequestError> {
+    let job = GetScoringJobRequest {
+        job: job.to_owned(),
     };
-    watcher.source.replace(Some(source));
-    Ok(())
-}
-
-/// Closes the connection, but only after the listener that asks for it has returned.
-fn close(watcher: &JobEventListener) {
-    if let Some(source) = watcher.source.take() {
-        source.events.close();
-        leptos::task::spawn_local(async move { drop(source) });
-    }
+    let hear = move |_: &str, json: &str| match serde_json::from_str::<ScoringJob>(json) {
+        Ok(job) => {
+            let ended = job.state.is_finished();
+            heard(job);
+            EventStreamProgress::of_end(ended)
+        }
+        Err(_) => EventStreamProgress::Unreadable,
+    };
+    EventSubscription::open(job.events_address(), &["job"], hear, lost)
 }
 
 /// Whether the pages come from a server or a static host.

@@ -56,6 +56,8 @@ pub(crate) fn render_review_route(page: PageRoute) -> AnyView {
         | PageRoute::Reproductions { .. }
         | PageRoute::Playground
         | PageRoute::Workbench
+        | PageRoute::Trainings
+        | PageRoute::Training { .. }
         | PageRoute::Operator
         | PageRoute::About => ().into_any(),
     }

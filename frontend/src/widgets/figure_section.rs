@@ -41,6 +41,14 @@ impl FigureWithSelection {
         }
     }
 
+    /// Creates a figure that changes, in which nothing can be selected.
+    pub(crate) fn changing_without_selection(figure: Signal<PlotFigure>) -> FigureWithSelection {
+        FigureWithSelection {
+            figure,
+            selection: FigureSelection::None,
+        }
+    }
+
     /// Creates a figure whose groups can be selected by their index.
     pub(crate) fn with_selectable_groups(
         figure: PlotFigure,
@@ -70,8 +78,8 @@ impl FigureWithSelection {
 #[component]
 pub(crate) fn ExportableFigureSection(
     /// The beginning of the file names.
-    #[prop(optional)]
-    of: &'static str,
+    #[prop(optional, into)]
+    of: String,
     /// The anchor of the section, and the rest of the file names.
     id: &'static str,
     /// The heading of the section.
@@ -83,26 +91,27 @@ pub(crate) fn ExportableFigureSection(
     #[prop(optional_no_strip)]
     drawing: Option<FigureWithSelection>,
     /// The numbers of the figure.
-    table: Option<ReportTable>,
+    #[prop(into)]
+    table: Signal<Option<ReportTable>>,
 ) -> impl IntoView {
-    let table = table?;
+    if table.with_untracked(Option::is_none) {
+        return None;
+    }
     let as_table = RwSignal::new(drawing.is_none());
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
-    let csv = {
-        let table = table.clone();
-        Callback::new(move |()| {
-            download::offer_text_download(
-                &format!("{of}{id}.csv"),
-                "text/csv",
-                &report::table_to_csv(&table),
-            );
-        })
-    };
+    let of = StoredValue::new(of);
+    let file = move |ending: &str| of.with_value(|it| format!("{it}{id}.{ending}"));
+    let csv = Callback::new(move |()| {
+        if let Some(table) = table.get_untracked() {
+            let text = report::table_to_csv(&table);
+            download::offer_text_download(&file("csv"), "text/csv", &text);
+        }
+    });
     let takes = match drawing {
         Some(FigureWithSelection { figure, .. }) => {
             let svg = Callback::new(move |()| {
                 let text = figure.with_untracked(|it| plot::figure_to_svg(it, FigureTheme::Light));
-                download::offer_text_download(&format!("{of}{id}.svg"), "image/svg+xml", &text);
+                download::offer_text_download(&file("svg"), "image/svg+xml", &text);
             });
             view! { <FigureExportButtons of=name table=as_table turn svg csv/> }.into_any()
         }
@@ -110,7 +119,10 @@ pub(crate) fn ExportableFigureSection(
     };
     let body = move || match (drawing, as_table.get()) {
         (Some(drawn), false) => view! { <FigureFrame drawn name/> }.into_any(),
-        _ => view! { <ReportTableView table=table.clone()/> }.into_any(),
+        _ => table
+            .get()
+            .map(|table| view! { <ReportTableView table/> })
+            .into_any(),
     };
     Some(view! {
         <section class="section" aria-labelledby=id>
@@ -131,7 +143,7 @@ fn FigureFrame(drawn: FigureWithSelection, name: &'static str) -> impl IntoView 
         selection: pick,
     } = drawn;
     // This width makes text in the figure as large as text beside it.
-    let width = figure.with_untracked(|it| format!("{}px", it.width + 2.0 * it.margin));
+    let width = move || figure.with(|it| format!("{}px", it.width + 2.0 * it.margin));
     let place = NodeRef::<html::Div>::new();
     let pointed = move |event: MouseEvent| {
         if let (FigureSelection::Position(pick), Some(frame)) = (pick, place.get_untracked())

@@ -184,7 +184,7 @@ pub(crate) fn TextField(
     #[prop(optional)]
     mistake: Option<ReactiveFieldError>,
     /// A note below the field.
-    #[prop(optional)]
+    #[prop(optional_no_strip, into)]
     note: Option<&'static str>,
 ) -> impl IntoView {
     let reason = mistake.as_ref().map(|it| it.reason);
@@ -244,6 +244,9 @@ pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FormFieldId>(
     /// The on-screen keyboard to use.
     #[prop(default = "text")]
     inputmode: &'static str,
+    /// A note below the field.
+    #[prop(optional)]
+    note: Option<&'static str>,
     /// Returns the text of the field among the values.
     text: fn(&mut V) -> &mut String,
 ) -> impl IntoView {
@@ -251,7 +254,7 @@ pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FormFieldId>(
         value: Signal::derive(move || form.get(text)),
         set: Callback::new(move |typed| form.values.update(|it| *text(it) = typed)),
     };
-    view! { <TextField label text inputmode mistake=form.input_error(field)/> }
+    view! { <TextField label text inputmode note mistake=form.input_error(field)/> }
 }
 
 /// Renders a drop-down list of fixed values.

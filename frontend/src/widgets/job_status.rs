@@ -38,3 +38,14 @@ pub(crate) fn describe_job_status(job: &ScoringJob) -> String {
         JobState::Failed => format!("{who}: failed after {pairs}; their scores are kept"),
     }
 }
+
+/// Returns CSS class and label of a state, and the label of the button for a job in this state.
+pub(crate) fn state_chip(state: JobState) -> (&'static str, &'static str, Option<&'static str>) {
+    match state {
+        JobState::Queued => ("wait", "waiting", Some("Cancel")),
+        JobState::Running => ("wait", "running", Some("Cancel")),
+        JobState::Done => ("ok quiet", "done", None),
+        JobState::Canceled => ("out quiet", "canceled", Some("Resume")),
+        JobState::Failed => ("bad", "failed", Some("Resume")),
+    }
+}

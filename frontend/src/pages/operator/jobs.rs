@@ -176,15 +176,18 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
     });
     let words = move || job.with(|it| it.as_ref().map(job_status::describe_job_status));
     let rests = move || state.get().is_some_and(JobState::is_finished);
-    let verb = move || state_chip(state.get()?).2;
+    let verb = move || job_status::state_chip(state.get()?).2;
     let label = {
         let title = title.clone();
         move || verb().map(|it| format!("{it}: {title}"))
     };
     let verdict = move || {
-        state.get().map(state_chip).map(|(class, word, _)| {
-            view! { <span class=format!("verdict {class}")>{word}</span> }
-        })
+        state
+            .get()
+            .map(job_status::state_chip)
+            .map(|(class, word, _)| {
+                view! { <span class=format!("verdict {class}")>{word}</span> }
+            })
     };
     let problem = move || {
         let found = action.error.get().map(|it| it.to_string());
@@ -210,17 +213,6 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
             </div>
             {problem}
         </li>
-    }
-}
-
-/// Returns CSS class and label of a state, and the label of the button for a job in this state.
-fn state_chip(state: JobState) -> (&'static str, &'static str, Option<&'static str>) {
-    match state {
-        JobState::Queued => ("wait", "waiting", Some("Cancel")),
-        JobState::Running => ("wait", "running", Some("Cancel")),
-        JobState::Done => ("ok quiet", "done", None),
-        JobState::Canceled => ("out quiet", "canceled", Some("Resume")),
-        JobState::Failed => ("bad", "failed", Some("Resume")),
     }
 }
 

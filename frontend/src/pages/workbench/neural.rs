@@ -11,8 +11,8 @@ use wasm_bindgen::JsValue;
 use web_sys::HtmlInputElement;
 
 use super::state::{StudyScoringJob, WorkbenchState};
-use crate::api::transport;
-use crate::api::{self, RequestError, worker};
+use crate::api::event_stream::EventSubscription;
+use crate::api::{self, RequestError, transport, worker};
 use crate::number_format;
 use crate::widgets::download;
 use crate::widgets::error_message::OptionalErrorMessage;
@@ -241,7 +241,7 @@ fn JobPanel(ways: NeuralSection, link: StudyScoringJob) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
     let job = RwSignal::new(None::<ScoringJob>);
     let lost = RwSignal::new(false);
-    let watched = StoredValue::new_local(None::<transport::JobSubscription>);
+    let watched = StoredValue::new_local(None::<EventSubscription>);
     let id = StoredValue::new(link.id);
     let of = StoredValue::new(link.study_hash);
     let hear = move |heard: ScoringJob| {

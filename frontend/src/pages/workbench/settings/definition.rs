@@ -184,6 +184,7 @@ impl LocalStudyFormValues {
                 audit: self.audit(files),
                 lookups: ManipulationLookupFiles::default(),
                 transfers,
+                train: Vec::new(),
             }),
             _ => Err(wrong.0),
         }
