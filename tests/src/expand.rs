@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{CommandOutput, PATIENCE, TestHome, tiny_collection};
+use crate::harness::{CommandOutput, PATIENCE, TestHome, study_file, tiny_collection};
 
 #[test]
 fn documents_are_expanded_alike_on_any_threads_and_ranked_by_what_was_added() {
@@ -56,6 +56,130 @@ fn documents_are_expanded_alike_on_any_threads_and_ranked_by_what_was_added() {
             .contains("`n_queries` is 0; must be from 1 to 1000")
     );
     assert!(!home.path("new").exists());
+}
+
+/// The fields of the JSON lines of a file, as texts.
+fn rows<const N: usize>(text: &str, keys: [&str; N]) -> Vec<[String; N]> {
+    let row = |line: &str| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        keys.map(|it| row[it].as_str().unwrap_or_default().to_owned())
+    };
+    text.lines().map(row).collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    let words = text.split(|it: char| !it.is_ascii_alphanumeric());
+    words
+        .filter(|it| !it.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the words of each document, by id.
+fn words_of_documents(corpus: &str) -> Vec<(String, Vec<String>)> {
+    let docs = rows(corpus, ["_id", "title", "text"]).into_iter();
+    docs.map(|[id, title, text]| (id, words(&format!("{title} {text}"))))
+        .collect()
+}
+
+/// The run of `rank`, the scores of `score` and the study are compared with BM25 by hand: counts
+/// and lengths in the collection that `expand` writes, the other statistics in the original one.
+#[test]
+fn a_doc2query_ranker_scores_what_expand_writes() {
+    let home = TestHome::new();
+    let collection = tiny_collection();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
+    let model = format!("{fixtures}/t5-gated");
+    let ranker = format!("{model}:doc2query");
+    home.run(&format!(
+        "expand --collection {collection} --model {model} --queries 4 --out wide"
+    ))
+    .expect_success();
+    let original = fs::read_to_string(format!("{collection}/corpus.jsonl")).unwrap();
+    let original = words_of_documents(&original);
+    let expanded = words_of_documents(&home.read("wide/corpus.jsonl"));
+    let queries = fs::read_to_string(format!("{collection}/queries.jsonl")).unwrap();
+    let n_docs = original.len() as f64;
+    let average = original.iter().map(|it| it.1.len()).sum::<usize>() as f64 / n_docs;
+    let mut expected: Vec<(String, String, f64)> = Vec::new();
+    for [query, text] in rows(&queries, ["_id", "text"]) {
+        for (doc, document) in &expanded {
+            let score = |word: &String| {
+                let df = original.iter().filter(|it| it.1.contains(word)).count() as f64;
+                let tf = document.iter().filter(|it| *it == word).count() as f64;
+                let length = document.len() as f64;
+                let idf = (1.0 + (n_docs - df + 0.5) / (df + 0.5)).ln();
+                idf * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * length / average))
+            };
+            let score: f64 = words(&text).iter().map(score).sum();
+            expected.push((query.clone(), doc.clone(), score));
+        }
+    }
+
+    let stemmer = "--stemmer none";
+    let line = format!("rank --collection {collection} --ranker {ranker} {stemmer} --out own.run");
+    home.run(&line).expect_success();
+    let run = home.read("own.run");
+    let run: Vec<Vec<&str>> = run
+        .lines()
+        .map(|it| it.split_whitespace().collect())
+        .collect();
+    let matching: Vec<_> = expected.iter().filter(|it| it.2 > 0.0).collect();
+    assert_eq!(run.len(), matching.len());
+    for pair in run.windows(2).filter(|it| it[0][0] == it[1][0]) {
+        let [before, after] = [0, 1].map(|at| pair[at][4].parse::<f64>().unwrap());
+        assert!(before >= after, "{pair:?}");
+    }
+    for (query, doc, score) in matching {
+        let row = run
+            .iter()
+            .find(|it| it[0] == *query && it[2] == *doc)
+            .unwrap();
+        let found: f64 = row[4].parse().unwrap();
+        assert!((found - score).abs() < 1e-9, "{row:?}: {score}");
+        assert_eq!(row[5], "t5-gated:doc2query");
+    }
+
+    let mut pairs = "query_id\ttext_id\n".to_owned();
+    for (query, doc, _) in &expected {
+        pairs += &format!("{query}\t{doc}\n{query}\t{doc}#lnc2:2\n");
+    }
+    home.write("pairs.tsv", pairs);
+    home.run(&format!(
+        "score --collection {collection} --pairs pairs.tsv --ranker {ranker} {stemmer} --out own.tsv"
+    ))
+    .expect_success();
+    let scores = home.read("own.tsv");
+    let scores: Vec<Vec<&str>> = scores.lines().map(|it| it.split('\t').collect()).collect();
+    assert_eq!(scores.len(), 2 * expected.len());
+    for (query, doc, score) in &expected {
+        let row = scores
+            .iter()
+            .find(|it| it[0] == *query && it[1] == *doc)
+            .unwrap();
+        let found: f64 = row[2].parse().unwrap();
+        assert!((found - score).abs() < 1e-9, "{row:?}: {score}");
+    }
+
+    let rest = format!(
+        "pool = \"all\"\nprobes = [\"tfc1\", \"lnc2\", \"reverse-words\"]\n\
+         rankers = [\"bm25\", \"{ranker}\"]"
+    );
+    home.write("study.toml", study_file("wide", "Wide", collection, &rest));
+    home.run("study run study.toml").expect_success();
+    let report = home.run("report wide --format md").expect_success();
+    assert!(report.contains("t5-gated doc2query"), "{report}");
+    home.run("study run study.toml")
+        .expect_stderr("rankers scored now: 0");
+    let refused = home.run(&line.replace("t5-gated", "tiny"));
+    let refused = refused.expect_failure();
+    assert!(
+        refused.contains("no model named `tiny:doc2query`"),
+        "{refused}"
+    );
+    let refused = home.run(&line.replace(":doc2query", ":monot5"));
+    assert!(refused.expect_failure().contains("or a doc2query model"));
 }
 
 #[test]

@@ -19,6 +19,8 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     ("sentence-transformers/all-MiniLM-L6-v2", "tiny"),
     ("all-MiniLM-L6-v2/", "tiny"),
     ("import FOLDER --to NAME", "import my-folder --to imported"),
+    // A training of the server has the files of the command.
+    ("axioscope-data/trainings/my-drmm", "my-drmm"),
     ("jfleg FOLDER", "jfleg jfleg"),
     ("LAYOUT FROM", "jfleg jfleg"),
     ("--person NAME", "--person Ada"),

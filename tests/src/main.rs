@@ -14,6 +14,8 @@ mod imports;
 mod strings;
 mod transfers;
 mod train;
+mod trainings;
+mod study_training;
 mod vectors;
 mod wordpiece;
 mod studies;

@@ -27,6 +27,7 @@ fn models_of_each_architecture_judge() {
         "epic-tiny",
         "dense-tiny",
         "t5",
+        "t5-gated:doc2query",
         "cross-modernbert",
         "modernbert:late",
         "splade-modernbert:splade",

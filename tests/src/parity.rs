@@ -141,6 +141,7 @@ fn trecdl() -> StudyDefinition {
         audit: Vec::new(),
         lookups: ManipulationLookupFiles::default(),
         transfers: Vec::new(),
+        train: Vec::new(),
     }
 }
 

@@ -10,14 +10,19 @@ use serde_json::{Value, json};
 
 use crate::harness::{TestHome, demo_folder, study_file};
 
+mod options;
+
 const NETWORKS: [&str; 6] = ["drmm", "anmm", "duet", "matchpyramid", "knrm", "conv-knrm"];
 
 /// Vectors of 16 numbers and two epochs, which take a second or two.
-const SMALL: &str = "--set dimensions=16 --set epochs=2 --set max_document_terms=30";
+pub(crate) const SMALL: &str = "--set dimensions=16 --set epochs=2 --set max_document_terms=30";
+
+/// 20 trees for LambdaMART, which are evaluated twice.
+const FEW_TREES: &str = "--set n_trees=20 --set min_data_in_leaf=5";
 
 /// Creates a home with the demo collection, of which every fourth query is for development and
 /// every fourth for the test.
-fn home_with_splits() -> TestHome {
+pub(crate) fn home_with_splits() -> TestHome {
     let home = TestHome::new();
     for file in ["corpus.jsonl", "queries.jsonl", "qrels.tsv"] {
         let bytes = std::fs::read(format!("{}/{file}", demo_folder())).unwrap();
@@ -51,7 +56,7 @@ fn keys(object: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn every_network_is_trained_and_scores_as_it_did_in_training() {
+fn every_model_is_trained_and_scores_as_it_did_in_training() {
     let home = home_with_splits();
     home.run("mine --collection demo --pool judged --out mined.parquet")
         .expect_success();
@@ -73,9 +78,10 @@ fn every_network_is_trained_and_scores_as_it_did_in_training() {
     }
     home.write("pairs.tsv", format!("query_id\ttext_id\n{scored_pairs}"));
     home.write("test.qrels", qrels_of_test);
-    for network in NETWORKS {
+    let models = NETWORKS.map(|it| (it, SMALL)).into_iter();
+    for (network, small) in models.chain([("lambdamart", FEW_TREES)]) {
         let line = format!("train --model {network} --collection demo --test test --out {network}");
-        let told = home.run(&format!("{line} {SMALL} --json")).json();
+        let told = home.run(&format!("{line} {small} --json")).json();
         assert_eq!(told["model"], network);
         assert!(told["parameters"].as_u64().unwrap() > 30, "{told}");
         assert_eq!(keys(&told["best"]), ["AP", "step"]);
@@ -133,9 +139,75 @@ fn every_network_is_trained_and_scores_as_it_did_in_training() {
         assert_eq!(judged["tfc1"]["unscored"], json!(0));
 
         // The same command prints the same result again.
-        let again = home.run(&format!("{line} {SMALL} --json")).json();
+        let again = home.run(&format!("{line} {small} --json")).json();
         assert_eq!(again, told);
     }
+}
+
+#[test]
+fn lambdamart_is_a_ranker_of_studies_and_shows_its_features() {
+    let home = home_with_splits();
+    let line = "train --model lambdamart --collection demo --out trees";
+    let told = home.run(&format!("{line} {FEW_TREES} --json")).json();
+    assert_eq!(told["steps"], 20);
+    let card = home.read("trees/README.md");
+    assert!(
+        card.contains(&format!("| leaves | {} |", told["parameters"])),
+        "{card}"
+    );
+    assert!(card.contains("| SHA-256 of `model.json` | "), "{card}");
+    // The importances are fractions in descending order; there are no word vectors.
+    let features = card.split("## Features").nth(1).unwrap().lines();
+    let rows: Vec<Vec<&str>> = features
+        .filter(|it| it.contains(" | `"))
+        .map(|it| it.split('|').map(str::trim).collect())
+        .collect();
+    let importances: Vec<f64> = rows.iter().map(|it| it[2].parse().unwrap()).collect();
+    assert_eq!(importances.len(), 14);
+    assert!(importances.is_sorted_by(|a, b| a >= b), "{importances:?}");
+    assert!((importances.iter().sum::<f64>() - 1.0).abs() < 0.01);
+    assert_eq!(rows[13][1..3], ["word_vector_cosine", "0.000"]);
+
+    // Derived documents are scored as those of the collection are.
+    let rest = "pool = \"judged\"\nprobes = [\"tfc1\", \"lnc2\", \"repeat:3\"]\n\
+                rankers = [\"bm25\", \"trees\", \"trees:lambdamart+maxp\"]";
+    home.make_study(study_file("of-trees", "Trees", "demo", rest));
+    let report = home.run("report of-trees").expect_success();
+    assert!(report.contains("trees MaxP"), "{report}");
+    let models = home.run("models inspect trees").expect_success();
+    assert!(models.contains("trees:lambdamart"), "{models}");
+
+    let refused = |args: &str, part: &str| home.expect_refused(&format!("{line} {args}"), part);
+    refused(
+        FEW_TREES.split_once(" --set").unwrap().0,
+        "has the training of another recipe",
+    );
+    refused(
+        &format!("{FEW_TREES} --seed 2"),
+        "has the training of another seed",
+    );
+    let network = "train --model drmm --collection demo --out trees";
+    home.expect_refused(network, "has the training of another model");
+    home.run("mine --collection demo --pool judged --probes lnc1 --out lnc1.parquet")
+        .expect_success();
+    refused(
+        "--augment instances:lnc1.parquet",
+        "LambdaMART learns from grades",
+    );
+    refused("--variant as-published", "variant: is for networks");
+    refused(
+        "--recipe rennings2019",
+        "it is not for model `lambdamart`, whose recipes are",
+    );
+    refused(
+        "--set dropout=0.1",
+        "a recipe has no key `dropout`; known are boosting.l2",
+    );
+    let mut trees: Value = serde_json::from_str(&home.read("trees/model.json")).unwrap();
+    trees["learner"]["gradient_booster"]["model"]["trees"][0]["left_children"][0] = json!(0);
+    home.write("trees/model.json", trees.to_string());
+    let judge = "judge --collection demo --instances lnc1.parquet --ranker trees";
+    home.expect_refused(judge, "model.json of a LambdaMART ranker cannot be used");
 }
 
 #[test]
@@ -222,19 +294,10 @@ fn a_study_is_reported_before_a_training_of_its_name() {
     assert!(report.contains("## A study: "), "{report}");
 }
 
-/// Trains once without interruption, and once with this many kills: every fourth meets the set-up
-/// of the training, the others come after one to three more checkpoints.
-pub(crate) fn kill_and_compare(n_kills: u64, n_epochs: u64) {
-    let home = home_with_splits();
-    let line = |out: &str, seed: u64| {
-        format!(
-            "train --model duet --collection demo --seed {seed} --set dimensions=16 \
-             --set epochs={n_epochs} --set patience_epochs=none --set updates_per_epoch=5 --augment lnc2 --json \
-             --out {out}"
-        )
-    };
-    let whole = home.run(&line("whole", 5)).json();
-    let checkpoint = home.path("killed/checkpoint.safetensors");
+/// Begins a training again and again, and kills it: every fourth kill meets its set-up, the others
+/// come after one to three more checkpoints.
+fn kill_often(home: &TestHome, line: &str, checkpoint: &str, n_kills: u64) {
+    let checkpoint = home.path(checkpoint);
     let written = || {
         std::fs::metadata(&checkpoint)
             .and_then(|it| it.modified())
@@ -243,7 +306,7 @@ pub(crate) fn kill_and_compare(n_kills: u64, n_epochs: u64) {
     let mut n_interrupted = 0;
     for at in 0..n_kills {
         let mut program = home.program();
-        let args = format!("--data data {}", line("killed", 5));
+        let args = format!("--data data {}", line);
         program.args(args.split_whitespace());
         let mut last = written();
         let mut child = program
@@ -266,6 +329,46 @@ pub(crate) fn kill_and_compare(n_kills: u64, n_epochs: u64) {
     assert!(
         n_interrupted * 4 > n_kills * 3,
         "of {n_kills} kills only {n_interrupted} met a training with a checkpoint"
+    );
+}
+
+#[test]
+fn lambdamart_that_is_killed_ends_with_the_same_trees() {
+    let home = home_with_splits();
+    let line = |out: &str| {
+        format!(
+            "train --model lambdamart --collection demo --set n_trees=120 --augment lnc2 --json \
+             --set patience=none --set evaluation_interval=1 --out {out}"
+        )
+    };
+    let whole = home.run(&line("whole")).json();
+    kill_often(&home, &line("killed"), "killed/checkpoint.json", 6);
+    let ended = home.run(&line("killed")).json();
+    for key in ["sha256", "steps", "best", "dev", "controls"] {
+        assert_eq!(ended[key], whole[key], "{key}");
+    }
+    for file in ["curves.jsonl", "model.json", "statistics.json"] {
+        let [found, expected] = ["killed", "whole"].map(|it| home.read(&format!("{it}/{file}")));
+        assert!(found == expected, "{file}");
+    }
+}
+
+/// Trains once without interruption, and once with this many kills.
+pub(crate) fn kill_and_compare(n_kills: u64, n_epochs: u64) {
+    let home = home_with_splits();
+    let line = |out: &str, seed: u64| {
+        format!(
+            "train --model duet --collection demo --seed {seed} --set dimensions=16 \
+             --set epochs={n_epochs} --set patience_epochs=none --set updates_per_epoch=5 \
+             --set batch_size=25 --set axioms=tfc1,lnc1,lnc2 --augment lnc2 --json --out {out}"
+        )
+    };
+    let whole = home.run(&line("whole", 5)).json();
+    kill_often(
+        &home,
+        &line("killed", 5),
+        "killed/checkpoint.safetensors",
+        n_kills,
     );
     let ended = home.run(&line("killed", 5)).json();
     for key in ["sha256", "steps", "best", "dev", "controls"] {

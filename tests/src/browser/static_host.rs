@@ -22,6 +22,12 @@ fn without_a_server_studies_playground_and_workbench_work() {
         .rankers
         .retain(|it| it.parse::<shared::rank::LexicalRanker>().is_ok());
     definition.collection = demo_folder().to_owned();
+    let vectors = definition.vectors.as_deref().unwrap();
+    let line = format!(
+        "vectors --collection {} --dims 20 --epochs 30 --out {vectors}",
+        demo_folder()
+    );
+    home.run(&line).expect_success();
     home.make_study(definition.to_toml());
     home.run("study export demo --out studies").expect_success();
 

@@ -48,7 +48,7 @@ fn arrow_keys_walk_over_the_map_and_the_panel_follows() {
         tab.wait_for_address("/studies/demo?ranker=ql&probe=tfc2");
         tab.wait_for_text("QL on TFC2");
         tab.press(Key::End);
-        tab.wait_for_address("/studies/demo?ranker=ql&probe=tp");
+        tab.wait_for_address("/studies/demo?ranker=ql&probe=stmc3");
         tab.press(Key::Home);
         tab.wait_for_address("/studies/demo?ranker=ql&probe=tfc1");
         // The whole map has a single tab stop.
