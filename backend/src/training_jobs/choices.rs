@@ -1,11 +1,10 @@
 //! What an operator can train: networks, recipes, and imported collections with their splits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use neural::training::TrainingRecipe;
 use shared::api::training::{TrainingChoices, TrainingCollection};
 
 use super::TrainingQueue;
@@ -20,6 +19,8 @@ pub(super) type KnownSplits = Mutex<BTreeMap<String, (SystemTime, Vec<String>)>>
 impl TrainingQueue {
     /// Returns the choices of the form for a new training.
     pub(crate) fn choices(&self) -> Result<TrainingChoices, Error> {
+        let recipes = ModelToTrain::names().flat_map(ModelToTrain::built_in_recipes);
+        let recipes: BTreeSet<&str> = recipes.collect();
         let mut collections = Vec::new();
         for name in self.0.folder.collection_names()? {
             match self.splits_of_collection(&name) {
@@ -32,9 +33,7 @@ impl TrainingQueue {
         Ok(TrainingChoices {
             models: ModelToTrain::names().map(str::to_owned).collect(),
             collections,
-            recipes: TrainingRecipe::built_in_names()
-                .map(str::to_owned)
-                .collect(),
+            recipes: recipes.into_iter().map(str::to_owned).collect(),
         })
     }
 

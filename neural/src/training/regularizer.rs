@@ -2,7 +2,7 @@
 //! two, and the preference as a term of the loss.
 //!
 //! Rosset, Mitra, Xiong, Craswell, Song and Tiwary, "An axiomatic approach to regularizing neural
-//! ranking models", SIGIR 2019, arXiv:1904.06808. The term is
+//! ranking models", SIGIR 2019, arXiv:1904.06808. The term here is
 //!
 //! `weight · mean max(0, margin − (s(preferred) − s(other)))`
 //!

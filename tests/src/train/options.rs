@@ -9,14 +9,24 @@ use super::{SMALL, curve, home_with_splits};
 #[test]
 fn negatives_are_drawn_from_a_ranking_or_selected_by_its_scores() {
     let home = home_with_splits();
-    home.run("rank --collection demo --ranker bm25 --top 30 --out bm25.run")
+    home.run("rank --collection demo --ranker bm25 --out bm25.run")
         .expect_success();
+    // Judged documents without a term of the query are not in the ranking; BM25 gives them 0.
+    let (mut run, qrels) = (home.read("bm25.run"), home.read("demo/qrels.tsv"));
+    for line in qrels.lines() {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let (query, doc) = (columns[0], columns[2]);
+        if !run.contains(&format!("{query} Q0 {doc} ")) {
+            writeln!(run, "{query} Q0 {doc} 9999 0 bm25").unwrap();
+        }
+    }
+    home.write("complete.run", &run);
     let train = |out: &str, args: &str| {
         let line = "train --model drmm --collection demo --set unit=positive --json";
         let line = format!("{line} --set n_negatives=3 {SMALL} --out {out} {args}");
         home.run(&line).json()
     };
-    let pool = "--pool rank:bm25:30 --set negative_depth=10";
+    let pool = "--pool rank:bm25:10 --set negative_depth=10";
     let random = train("random", &format!("{pool} --set negatives=random"));
     let hard = "--set negatives=hard --set hard_negative_margin=0.1";
     let of_bm25 = train("hard", &format!("{pool} {hard}"));
@@ -24,7 +34,7 @@ fn negatives_are_drawn_from_a_ranking_or_selected_by_its_scores() {
     assert_ne!(random["sha256"], judged["sha256"]);
     assert_ne!(of_bm25["sha256"], random["sha256"]);
     // The run has the same documents, ranks and scores.
-    let pool = "--pool run:bm25.run:30 --set negative_depth=10";
+    let pool = "--pool run:complete.run:10 --set negative_depth=10";
     let of_run = train("run", &format!("{pool} {hard}"));
     assert_eq!(of_run["sha256"], of_bm25["sha256"]);
 
@@ -38,7 +48,6 @@ fn negatives_are_drawn_from_a_ranking_or_selected_by_its_scores() {
         "`sampling.negative_depth` is missing",
     );
     // A relevant document of a training query that is not in the run.
-    let (run, qrels) = (home.read("bm25.run"), home.read("demo/qrels.tsv"));
     let splits = home.read("demo/splits.tsv");
     let pairs = run.lines().map(|line| {
         let columns: Vec<&str> = line.split_whitespace().collect();
@@ -53,7 +62,7 @@ fn negatives_are_drawn_from_a_ranking_or_selected_by_its_scores() {
     home.write("partial.run", run.replace(&format!("{line}\n"), ""));
     let partial = format!("train --model drmm --collection demo --out other {hard}");
     home.expect_refused(
-        &format!("{partial} --pool run:partial.run:30 --set negative_depth=10"),
+        &format!("{partial} --pool run:partial.run:10 --set negative_depth=10"),
         &format!("has no score of document `{doc}` for query `{query}`"),
     );
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::training::TrainingSummary;
 
-use crate::number_format::{format_count, format_count_with_noun, format_duration};
+use crate::number_format::{format_count, format_count_with_noun, format_elapsed_time};
 
 /// The measure that the sentence and the list of trainings name.
 const MEASURE: &str = "AP";
@@ -37,7 +37,7 @@ pub(super) fn ResultFacts(summary: TrainingSummary) -> impl IntoView {
     let best = best.map(|it| view! { <dt>"Selected checkpoint"</dt><dd>{it}</dd> });
     let weights = format_count_with_noun(summary.parameters, "trained weight", "trained weights");
     let updates = format_count_with_noun(summary.steps, "update", "updates");
-    let duration = format_duration(summary.seconds);
+    let duration = format_elapsed_time(summary.seconds);
     view! {
         <dl class="settings">
             {best}
