@@ -107,8 +107,13 @@ impl TrainingQueue {
 
 /// Names the field in an error of the recipe.
 fn with_field_name(error: Error, spec: &TrainingSpec) -> Error {
-    let Error::Training(error) = error else {
-        return error;
+    let error = match error {
+        Error::Training(error) => error,
+        // Keys of a recipe have a dot.
+        Error::Input(error) if error.field_name().is_some_and(|it| it.contains('.')) => {
+            return InputError::conflicting_value("set", error).into();
+        }
+        other => return other,
     };
     let field = match &error {
         TrainingError::InvalidRecipeValue { key, .. }

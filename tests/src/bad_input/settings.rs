@@ -143,7 +143,7 @@ fn a_study_file_that_is_not_one_is_refused() {
                   |
                 3 | titel = "Small"
                   | ^^^^^
-                unknown field `titel`, expected one of `format`, `name`, `title`, `description`, `collection`, `n_queries`, `pool`, `probes`, `modes`, `variants`, `rankers`, `analyzer`, `limits`, `vectors`, `audit`, `lookups`, `transfers`
+                unknown field `titel`, expected one of `format`, `name`, `title`, `description`, `collection`, `n_queries`, `pool`, `probes`, `modes`, `variants`, `rankers`, `analyzer`, `limits`, `vectors`, `audit`, `lookups`, `transfers`, `train`
             "#]],
         ),
         (

@@ -169,7 +169,7 @@ fn a_canceled_training_keeps_its_curve_and_goes_on() {
         start(
             tab,
             "long",
-            &format!("{SMALL} epochs=100000 patience_epochs=none"),
+            &format!("{SMALL} epochs=100000 patience_epochs=none updates_per_epoch=500"),
         );
         tab.wait_for_address("/trainings/long");
         wait_for_state(tab, "running");

@@ -11,12 +11,13 @@ fn negatives_are_drawn_from_a_ranking_or_selected_by_its_scores() {
     let home = home_with_splits();
     home.run("rank --collection demo --ranker bm25 --out bm25.run")
         .expect_success();
-    // Judged documents without a term of the query are not in the ranking; BM25 gives them 0.
+    // Relevant documents without a term of the query are not in the ranking; BM25 gives them 0.
     let (mut run, qrels) = (home.read("bm25.run"), home.read("demo/qrels.tsv"));
     for line in qrels.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
         let (query, doc) = (columns[0], columns[2]);
-        if !run.contains(&format!("{query} Q0 {doc} ")) {
+        let is_relevant = columns[3] != "0";
+        if is_relevant && !run.contains(&format!("{query} Q0 {doc} ")) {
             writeln!(run, "{query} Q0 {doc} 9999 0 bm25").unwrap();
         }
     }

@@ -1,5 +1,7 @@
 //! A training as it goes on: loaded once, then followed by server-sent events.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 use serde::de::DeserializeOwned;
 use shared::api::training::{GetTrainingRequest, TrainingJob, TrainingResponse};
@@ -11,6 +13,10 @@ use crate::api::{self, RequestError};
 /// The names of the events, see [`GetTrainingRequest::EVENTS_PATH`].
 const EVENTS: &[&str] = &["training", "point", "job"];
 
+/// The time between two drawings of the learning curves. A small training has a hundred
+/// checkpoints a second, for which drawing each of them takes too long.
+const DRAWING_INTERVAL: Duration = Duration::from_millis(500);
+
 /// A training with its learning curve, kept up to date.
 #[derive(Clone, Copy)]
 pub(super) struct LiveTraining {
@@ -18,6 +24,8 @@ pub(super) struct LiveTraining {
     /// None until the first answer.
     pub(super) job: RwSignal<Option<TrainingJob>>,
     pub(super) points: RwSignal<Vec<LearningCurvePoint>>,
+    /// Points that are not drawn yet.
+    new_points: StoredValue<Vec<LearningCurvePoint>>,
     pub(super) summary: RwSignal<Option<TrainingSummary>>,
     /// Why the training could not be loaded.
     pub(super) error: RwSignal<Option<RequestError>>,
@@ -33,6 +41,7 @@ impl LiveTraining {
             name: StoredValue::new(name),
             job: RwSignal::new(None),
             points: RwSignal::new(Vec::new()),
+            new_points: StoredValue::new(Vec::new()),
             summary: RwSignal::new(None),
             error: RwSignal::new(None),
             is_disconnected: RwSignal::new(false),
@@ -116,10 +125,7 @@ impl LiveTraining {
                 self.has_ended()
             }),
             "point" => hear(json, |point: LearningCurvePoint| {
-                let last = self.points.with_untracked(|it| it.last().map(|it| it.step));
-                if last < Some(point.step) {
-                    self.points.update(|it| it.push(point));
-                }
+                self.add_point(point);
                 false
             }),
             _ => hear(json, |job| {
@@ -127,6 +133,28 @@ impl LiveTraining {
                 false
             }),
         }
+    }
+
+    /// Adds a point to the curve at the next drawing.
+    fn add_point(self, point: LearningCurvePoint) {
+        let is_first = self.new_points.try_update_value(|it| {
+            it.push(point);
+            it.len() == 1
+        });
+        if is_first == Some(true) {
+            set_timeout(move || self.draw_new_points(), DRAWING_INTERVAL);
+        }
+    }
+
+    fn draw_new_points(self) {
+        // The page may be closed by now.
+        let Some(new_points) = self.new_points.try_update_value(std::mem::take) else {
+            return;
+        };
+        self.points.update(|points| {
+            let last = points.last().map(|it| it.step);
+            points.extend(new_points.into_iter().filter(|it| last < Some(it.step)));
+        });
     }
 
     fn receive_training(self, found: TrainingResponse) {
