@@ -119,8 +119,8 @@ fn verify_imported_files(folder: &Path) -> Result<(), Error> {
     checksum::verify_folder_checksums(folder, way_out)
 }
 
-/// Returns the names of the splits of the queries of an imported collection, in order; none if it
-/// has no relevance judgments.
+/// Returns the names of the splits of an imported collection, in order. A collection without
+/// relevance judgments has none.
 pub(crate) fn read_split_names(folder: &Path) -> Result<Vec<String>, Error> {
     let has_lines = |it: &PathBuf| fs::metadata(it).is_ok_and(|it| it.len() > 0);
     if !found(folder, "qrels.tsv").is_ok_and(|it| has_lines(&it)) {

@@ -26,7 +26,7 @@ pub(super) struct ChangeWatcher<T> {
 
 /// A change, or the notice that the client has missed some.
 pub(super) enum WatchedChange<T> {
-    /// The next change.
+    /// The change that follows those received so far.
     Next(T),
     /// The client was too slow: some changes were dropped.
     Missed,

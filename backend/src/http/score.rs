@@ -149,8 +149,8 @@ pub(super) struct RequestedRanker {
 
 impl RequestedRanker {
     /// Loads the model. Returns an error if a visitor chooses another passage length than the usual
-    /// one, or another number of generated queries: a few texts could then have any number of
-    /// tokens.
+    /// one, or another number of generated queries, since a few texts could then have any number of
+    /// tokens to read.
     async fn load(self, app: &AppState, caller: &Caller) -> Result<Arc<NeuralRanker>, Error> {
         let RequestedRanker { field, spec } = self;
         let models = app.models.clone();

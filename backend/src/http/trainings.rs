@@ -56,8 +56,8 @@ pub(super) async fn get_training(
     Ok(Json(training.await?))
 }
 
-/// Streams a training with its learning curve, then each change, until the training ends or the
-/// server stops.
+/// Streams a training with its learning curve, then each change. The stream ends with the training
+/// or the server.
 pub(super) async fn stream_training_events(
     ApiRequest(app, caller, asked): ApiRequest<GetTrainingRequest>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
@@ -164,7 +164,7 @@ struct TrainingWatcher {
 enum NextEvent {
     /// The training with its learning curve.
     Training,
-    /// The next change.
+    /// The change of the training that follows.
     Change,
     /// Nothing, since the training has ended.
     End,

@@ -76,8 +76,8 @@ impl DocumentExpander {
         &self.fingerprint
     }
 
-    /// Returns the tokens of a document that the model reads. It reads no query, so a query has no
-    /// tokens.
+    /// Returns the tokens of a document that the model reads. A query has none, since the model
+    /// reads no query.
     pub(super) fn tokenize(
         &self,
         side: QueryOrDocumentRole,
@@ -163,8 +163,8 @@ impl ExpansionQuery {
     }
 }
 
-/// How a doc2query ranker expands documents, and the queries that it has generated. Clones share
-/// the generated queries.
+/// How a doc2query ranker expands documents, and the queries that it has generated, which clones
+/// of it share.
 #[derive(Clone)]
 pub(super) struct ExpansionState {
     pub(super) n_queries: usize,

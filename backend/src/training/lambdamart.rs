@@ -13,7 +13,7 @@ use hessboost::config::TrainingParams;
 use hessboost::data::DMatrix;
 use hessboost::error::HessboostError;
 use hessboost::training::Trainer;
-use neural::training::{SelectedWeights, TrainingError};
+use neural::training::{BestEvaluation, SelectedWeights, TrainingError};
 use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
 use shared::error::Error as InputError;
@@ -27,15 +27,14 @@ use shared::training::{LearningCurvePoint, TrainingSummary};
 use super::axiom_profile::AxiomInstances;
 use super::examples::{CandidatesOfSplits, PreparedCandidates, SplitCandidates, measure_values};
 use super::folder::{self, TrainingFolder};
-use super::model_card::ModelCard;
 use super::ranker_in_training::RankerInTraining;
-use super::result::{PreparedSplits, ResultEffectiveness};
+use super::result::{CompletedTraining, PreparedSplits, ResultEffectiveness, TrainedWeights};
 use super::{TrainingObserver, TrainingRequest};
 use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
 use crate::models::{LAMBDAMART_FILES, LambdaMartConfig, LambdaMartTrees};
 use crate::pipeline;
-use checkpoint::{BestTrees, LambdaMartCheckpoint};
+use checkpoint::LambdaMartCheckpoint;
 pub(crate) use recipe::LambdaMartRecipe;
 
 /// The highest grade; the gain of a document is 2 to its grade, minus 1.
@@ -288,7 +287,7 @@ impl LambdaMartWork<'_> {
         if best.is_none() || selection.trees == SelectedWeights::Last {
             self.folder.write(LAMBDAMART_FILES[2], &trees)?;
         }
-        let best = best.unwrap_or(BestTrees { step, value });
+        let best = best.unwrap_or(BestEvaluation { step, value });
         self.checkpoint.best = Some(best);
         let interval = selection.evaluation_interval as u64;
         let n_without_better = (step - best.step).div_ceil(interval);
@@ -319,47 +318,26 @@ impl LambdaMartWork<'_> {
             dev: &self.dev,
             test,
         };
-        let ResultEffectiveness {
-            dev,
-            test,
-            controls,
-        } = ResultEffectiveness::evaluate(&self.ranker, &splits, self.request.seed)?;
-        let checkpoint = &self.checkpoint;
-        let best = checkpoint.best.iter().flat_map(|it| {
-            let name = self.recipe.selection.measure.name();
-            let value = serde_json::Number::from_f64(it.value).expect("measures are finite");
-            [
-                ("step".to_owned(), it.step.into()),
-                (name.to_owned(), value),
-            ]
-        });
-        let summary = TrainingSummary {
-            model: self.request.model.name().to_owned(),
-            parameters: n_leaves,
-            steps: checkpoint.n_trees,
-            seconds: checkpoint.seconds,
-            best: best.collect(),
-            dev,
-            test,
-            controls,
-            sha256: encode_hex(&Sha256::digest(&bytes)),
-        };
-        self.folder.write_summary(&summary)?;
-        let selected_step = match self.recipe.selection.trees {
-            SelectedWeights::Best => checkpoint.best.map(|it| it.step),
-            SelectedWeights::Last => Some(checkpoint.n_trees),
-        };
-        let card = ModelCard {
+        let effectiveness =
+            ResultEffectiveness::evaluate(&self.ranker, &splits, self.request.seed)?;
+        let completed = CompletedTraining {
             request: self.request,
-            summary: &summary,
-            data_sha256: &checkpoint.data_sha256,
-            selected: self.curve.iter().find(|it| Some(it.step) == selected_step),
-            weights_file: LAMBDAMART_FILES[2],
+            folder: &self.folder,
+            curve: &self.curve,
+            n_steps: self.checkpoint.n_trees,
+            seconds: self.checkpoint.seconds,
+            data_sha256: &self.checkpoint.data_sha256,
+            measure: self.recipe.selection.measure,
+            best: self.checkpoint.best,
+            selection: self.recipe.selection.trees,
+        };
+        let trained = TrainedWeights {
+            file: LAMBDAMART_FILES[2],
+            bytes: &bytes,
+            n_parameters: n_leaves,
             importances: &importances,
         };
-        self.folder
-            .write("README.md", card.to_markdown().as_bytes())?;
-        Ok(summary)
+        completed.write_result(&trained, effectiveness)
     }
 }
 

@@ -13,11 +13,10 @@ use shared::training::{LearningCurvePoint, TrainingSummary};
 use super::axiom_profile::AxiomInstances;
 use super::examples::{CandidatesOfSplits, PreparedCandidates, measure_values};
 use super::folder::{self, TrainingFolder};
-use super::model_card::ModelCard;
 use super::negatives::{PoolRankings, select_teacher_scores};
 use super::perturbation::PerturbedTexts;
 use super::request::{ModelToTrain, NetworkToTrain};
-use super::result::{PreparedSplits, ResultEffectiveness};
+use super::result::{CompletedTraining, PreparedSplits, ResultEffectiveness, TrainedWeights};
 use super::{TrainingObserver, TrainingRequest, lambdamart, words};
 use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
@@ -242,48 +241,26 @@ impl TrainingWork<'_> {
             dev: &self.dev,
             test,
         };
-        let ResultEffectiveness {
-            dev,
-            test,
-            controls,
-        } = ResultEffectiveness::evaluate(&network, &splits, self.request.seed)?;
-        let progress = self.run.progress();
-        let best = progress.best.as_ref();
-        let best = best.map(|it| {
-            let name = self.recipe.selection.measure.name();
-            let value = serde_json::Number::from_f64(it.value).expect("it was checked");
-            [
-                ("step".to_owned(), it.step.into()),
-                (name.to_owned(), value),
-            ]
-        });
-        let summary = TrainingSummary {
-            model: self.request.model.name().to_owned(),
-            parameters: network.n_parameters() as u64,
-            steps: progress.step,
-            seconds: progress.seconds,
-            best: best.into_iter().flatten().collect(),
-            dev,
-            test,
-            controls,
-            sha256: encode_hex(&Sha256::digest(&weights)),
-        };
-        self.folder.write_summary(&summary)?;
-        let selected_step = match self.recipe.selection.weights {
-            SelectedWeights::Best => progress.best.as_ref().map(|it| it.step),
-            SelectedWeights::Last => Some(progress.step),
-        };
-        let card = ModelCard {
+        let effectiveness = ResultEffectiveness::evaluate(&network, &splits, self.request.seed)?;
+        let (progress, selection) = (self.run.progress(), &self.recipe.selection);
+        let completed = CompletedTraining {
             request: self.request,
-            summary: &summary,
-            weights_file: WEIGHTS,
+            folder: &self.folder,
+            curve: &self.curve,
+            n_steps: progress.step,
+            seconds: progress.seconds,
             data_sha256: &progress.data_sha256,
-            selected: self.curve.iter().find(|it| Some(it.step) == selected_step),
+            measure: selection.measure,
+            best: progress.best,
+            selection: selection.weights,
+        };
+        let trained = TrainedWeights {
+            file: WEIGHTS,
+            bytes: &weights,
+            n_parameters: network.n_parameters() as u64,
             importances: &[],
         };
-        self.folder
-            .write("README.md", card.to_markdown().as_bytes())?;
-        Ok(summary)
+        completed.write_result(&trained, effectiveness)
     }
 }
 

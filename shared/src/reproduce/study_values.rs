@@ -235,8 +235,8 @@ fn find_repaired_ranker<'a>(
     })
 }
 
-/// Returns notes on what differs between the trainings of a study and those of Rennings et al.;
-/// none without a training.
+/// Returns notes on what differs between the trainings of a study and those of Rennings et al. A
+/// study without a training has none.
 pub(super) fn describe_training_differences(study: &Study) -> Vec<String> {
     let Some(first) = study.definition.train.first() else {
         return Vec::new();

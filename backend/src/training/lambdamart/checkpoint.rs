@@ -1,5 +1,6 @@
 //! The state of a LambdaMART training to continue from, `checkpoint.json`.
 
+use neural::training::BestEvaluation;
 use serde::{Deserialize, Serialize};
 
 use super::super::TrainingRequest;
@@ -16,25 +17,16 @@ pub(super) struct LambdaMartCheckpoint {
     /// SHA-256 of everything that the scores in training depend on.
     pub data_sha256: String,
     seed: u64,
-    /// The number of trees.
+    /// The number of trees grown so far, of which the result may have fewer.
     pub n_trees: u64,
     /// Whether no more trees are grown.
     pub is_finished: bool,
     /// The best evaluation so far.
-    pub best: Option<BestTrees>,
+    pub best: Option<BestEvaluation>,
     /// The duration so far, without interruptions.
     pub seconds: f64,
     /// The contents of `model.json` with all trees; empty before the first.
     trees: String,
-}
-
-/// The evaluation with the highest value of the measure that selects the trees.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct BestTrees {
-    /// The number of trees.
-    pub step: u64,
-    /// The value of the measure on the development queries.
-    pub value: f64,
 }
 
 impl LambdaMartCheckpoint {

@@ -266,6 +266,9 @@ fn CollectionFields(
     }
 }
 
+/// Functions that return and set a value of the form.
+type FieldAccess = (fn(&TrainingDraft) -> String, fn(&mut TrainingDraft, String));
+
 /// Renders the fields for the splits of the queries.
 #[component]
 fn SplitFields(
@@ -278,36 +281,22 @@ fn SplitFields(
     };
     let without = (String::new(), "none".to_owned());
     let test: Vec<(String, String)> = std::iter::once(without).chain(options()).collect();
+    let select = |field, label, options, (get, set): FieldAccess| {
+        view! {
+            <div>
+                <FormSelectWithComputedOptions form label options get set/>
+                <FieldErrorMessage form field/>
+            </div>
+        }
+    };
+    let [training, dev]: [FieldAccess; 2] = [
+        (|it| it.split.clone(), |it, split| it.split = split),
+        (|it| it.dev.clone(), |it, split| it.dev = split),
+    ];
+    let tested: FieldAccess = (|it| it.test.clone(), |it, split| it.test = split);
     view! {
-        <div>
-            <FormSelectWithComputedOptions
-                form
-                label="Training queries (split)"
-                options=options()
-                get=|it| it.split.clone()
-                set=|it, split| it.split = split
-            />
-            <FieldErrorMessage form field=TrainingField::Split/>
-        </div>
-        <div>
-            <FormSelectWithComputedOptions
-                form
-                label="Development queries (split)"
-                options=options()
-                get=|it| it.dev.clone()
-                set=|it, split| it.dev = split
-            />
-            <FieldErrorMessage form field=TrainingField::Dev/>
-        </div>
-        <div>
-            <FormSelectWithComputedOptions
-                form
-                label="Test queries (split)"
-                options=test
-                get=|it| it.test.clone()
-                set=|it, split| it.test = split
-            />
-            <FieldErrorMessage form field=TrainingField::Test/>
-        </div>
+        {select(TrainingField::Split, "Training queries (split)", options(), training)}
+        {select(TrainingField::Dev, "Development queries (split)", options(), dev)}
+        {select(TrainingField::Test, "Test queries (split)", test, tested)}
     }
 }

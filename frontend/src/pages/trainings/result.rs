@@ -9,8 +9,8 @@ use crate::number_format::{format_count, format_count_with_noun, format_elapsed_
 /// The measure that the sentence and the list of trainings name.
 const MEASURE: &str = "AP";
 
-/// Says how effective the ranker is, and how much of this it keeps for another query; `None` for a
-/// result without average precision.
+/// Says how effective the ranker is, and how much of this it keeps for another query. A result
+/// without average precision has no such sentence.
 pub(super) fn effectiveness_sentence(summary: &TrainingSummary) -> Option<String> {
     let controls = &summary.controls;
     let (split, values) = match &summary.test {
