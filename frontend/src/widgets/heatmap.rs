@@ -411,20 +411,31 @@ fn RowCells(
     });
     let cells = cells.collect_view();
     let measures = ranker.map(|it| measures(&frame, it)).unwrap_or_default();
-    let measures = measures.into_iter().map(|(place, class, value)| {
-        let shown = value.map_or(
-            format::MISSING.to_owned(),
-            format::format_two_digit_fraction,
-        );
-        let length = format!("{:.3}", value.unwrap_or(0.0));
+    let measures = measures.into_iter().map(|it| {
+        let two_digits = |value: Option<f64>| {
+            value.map_or(
+                format::MISSING.to_owned(),
+                format::format_two_digit_fraction,
+            )
+        };
+        let swapped = it.swapped.map(|value| {
+            view! {
+                <small class="swapped" title="with the text of another query">
+                    <span class="unseen">"with the text of another query "</span>
+                    {two_digits(Some(value))}
+                </small>
+            }
+        });
+        let length = format!("{:.3}", it.value.unwrap_or(0.0));
         view! {
             <span
                 role="gridcell"
-                class=class
-                style=("--c", place.to_string())
+                class=it.class
+                style=("--c", it.place.to_string())
                 style=("--v", length)
             >
-                {shown}
+                {two_digits(it.value)}
+                {swapped}
             </span>
         }
     });
@@ -438,12 +449,18 @@ fn RowCells(
     }
 }
 
-/// Returns column, class and value of each effectiveness measure of a ranker; the best value of a
-/// column is bold.
-fn measures(
-    frame: &StudyOverview,
-    row: &RankerOverviewRow,
-) -> Vec<(usize, &'static str, Option<f64>)> {
+/// The effectiveness of a ranker by one measure.
+struct EffectivenessGridCell {
+    /// The column of the grid.
+    place: usize,
+    class: &'static str,
+    value: Option<f64>,
+    /// The value of a trained ranker that reads the text of another query.
+    swapped: Option<f64>,
+}
+
+/// Returns the effectiveness of a ranker by each measure; the best value of a column is bold.
+fn measures(frame: &StudyOverview, row: &RankerOverviewRow) -> Vec<EffectivenessGridCell> {
     let values = row.effectiveness.iter().enumerate().map(|(at, &value)| {
         let all = frame
             .rows
@@ -455,7 +472,13 @@ fn measures(
             Some(_) => "metric",
             None => "plain",
         };
-        (grid_column_of_measure(frame, at), class, value)
+        let training = row.training.as_ref();
+        EffectivenessGridCell {
+            place: grid_column_of_measure(frame, at),
+            class,
+            value,
+            swapped: training.and_then(|it| *it.swapped_effectiveness.get(at)?),
+        }
     });
     values.collect()
 }

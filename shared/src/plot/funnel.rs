@@ -78,7 +78,8 @@ const BAR: f64 = 50.0;
 const PANEL: f64 = 3.0 * BAR + 44.0;
 const PANELS_A_ROW: usize = 4;
 
-/// Draws three bars with their intervals for each ranker: little, medium and high overlap.
+/// Draws three bars with their intervals for each ranker: little, medium and high overlap. A line
+/// across a bar is the value of a trained ranker for another query.
 pub fn draw_effectiveness_by_overlap_third(
     names: &[String],
     measure: &str,
@@ -134,6 +135,17 @@ pub fn draw_effectiveness_by_overlap_third(
                 stroke: FigureColorRole::Foreground,
                 opacity: 1.0,
             });
+            let swapped = thirds.swapped_rows.get(at).and_then(|it| it[third]);
+            if let Some(swapped) = swapped {
+                let y = top + y_of(swapped.value);
+                marks.push(FigureMark::Line {
+                    from: [x - 3.0, y],
+                    to: [x + BAR - 5.0, y],
+                    width: 2.0,
+                    stroke: FigureColorRole::Foreground,
+                    opacity: 1.0,
+                });
+            }
             let shown = format::format_two_digit_fraction(mean.value);
             marks.push(text(
                 [middle, top + HIGH + 32.0],
@@ -151,6 +163,21 @@ pub fn draw_effectiveness_by_overlap_third(
         });
     }
     let n_rows = names.len().div_ceil(PANELS_A_ROW).max(1);
+    let mut description =
+        "Thirds by the share of query terms in relevant documents; lines are 95 % \
+         intervals over queries."
+            .to_owned();
+    if thirds
+        .swapped_rows
+        .iter()
+        .flatten()
+        .flatten()
+        .next()
+        .is_some()
+    {
+        description += " A horizontal line is the value of a trained ranker that reads the text of \
+             another query.";
+    }
     PlotFigure {
         width: PANEL * names.len().clamp(1, PANELS_A_ROW) as f64,
         height: n_rows as f64 * (HIGH + 76.0),
@@ -159,9 +186,7 @@ pub fn draw_effectiveness_by_overlap_third(
             "{measure} of {} rankers in thirds of the queries",
             names.len()
         ),
-        description: "Thirds by the share of query terms in relevant documents; lines are 95 % \
-             intervals over queries."
-            .to_owned(),
+        description,
         marks,
     }
 }

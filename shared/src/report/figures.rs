@@ -299,13 +299,14 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
     let mut table = head(figures, "overlap", &what)
         .add_text_columns("queries | ranker")
         .add_estimate_columns("low | medium | high");
+    let labels: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
     let mut add = |name: &str, thirds: &EffectivenessPerOverlapThird| {
         let counts = thirds.n_queries.map(TableValue::Count);
         let head = [text(name), text("queries")];
         table.rows.push(head.into_iter().chain(counts).collect());
-        let rows = figures.rankers.iter().zip(&thirds.rows);
-        table.rows.extend(rows.map(|(ranker, row)| {
-            let head = [text(name), text(ranker.label.clone())];
+        let rows = thirds.named_rows(&labels).into_iter();
+        table.rows.extend(rows.map(|(label, row)| {
+            let head = [text(name), text(label)];
             let means = row.map(|it| it.map_or(TableValue::Missing, TableValue::Estimate));
             head.into_iter().chain(means).collect()
         }));
@@ -317,6 +318,10 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
         "Overlap: the share of a query's distinct terms that a relevant document contains, \
          averaged over its relevant documents. Low: at most {low}; high: above {high}."
     ));
+    let swapped = found.all_queries.swapped_rows.iter().flatten();
+    if swapped.flatten().next().is_some() {
+        table.notes.push(SWAPPED_NOTE.to_owned());
+    }
     Some(table)
 }
 

@@ -290,14 +290,40 @@ mod tests {
             let (missing, value) = (TableValue::Missing, TableValue::Fraction(0.25));
             assert_eq!(values, [&missing, &value, &value], "{}", table.name);
             assert!(table.rows.iter().all(|it| it.len() == table.columns.len()));
+            assert!(has_swapped_note(table), "{}", table.name);
+        }
+        let overlap = tables.iter().find(|it| it.name == "overlap").unwrap();
+        let name = format!("{}, another query", overview.rows[2].ranker.label);
+        let named = |it: &&Vec<TableValue>| it[1] == TableValue::Text(name.clone());
+        let rows: Vec<_> = overlap.rows.iter().filter(named).collect();
+        assert_eq!(
+            rows.len(),
+            2,
+            "all queries, and those with a relevant candidate"
+        );
+        for row in rows {
+            let values = row[2..].iter().filter_map(|it| match it {
+                TableValue::Estimate(it) => Some(it.value),
+                _ => None,
+            });
+            let values: Vec<f64> = values.collect();
             assert!(
-                table
-                    .notes
-                    .iter()
-                    .any(|it| it == super::super::study_tables::SWAPPED_NOTE),
-                "{}",
-                table.name
+                !values.is_empty() && values.iter().all(|it| *it == 0.25),
+                "{values:?}"
             );
         }
+        assert!(has_swapped_note(overlap));
+        let untrained = format!("{}, another query", overview.rows[0].ranker.label);
+        assert!(
+            !overlap
+                .rows
+                .iter()
+                .any(|it| it[1] == TableValue::Text(untrained.clone()))
+        );
+    }
+
+    fn has_swapped_note(table: &ReportTable) -> bool {
+        let note = super::super::study_tables::SWAPPED_NOTE;
+        table.notes.iter().any(|it| it == note)
     }
 }

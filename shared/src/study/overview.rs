@@ -166,6 +166,14 @@ impl RankerOverviewRow {
     }
 }
 
+impl StudyOverview {
+    /// Returns whether a trained ranker has effectiveness values for another query.
+    pub fn has_swapped_effectiveness(&self) -> bool {
+        let mut trained = self.rows.iter().filter_map(|it| it.training.as_ref());
+        trained.any(|it| it.swapped_effectiveness.iter().any(Option::is_some))
+    }
+}
+
 /// The result of one ranker on one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -200,14 +200,22 @@ impl Study {
             && points.is_sorted_by(|one, next| one.step < next.step)
     }
 
+    /// Returns the record of the training of a ranker, if it was trained for the study.
+    pub(super) fn trained_ranker_record(
+        &self,
+        scores: &RankerQueryDocumentScores,
+    ) -> Option<&TrainedRankerRecord> {
+        let mut trainings = self.trainings.iter();
+        trainings.find(|it| it.ranker == scores.ranker.spec)
+    }
+
     /// Returns what the overview shows of a ranker if it was trained for the study.
     pub(super) fn trained_ranker_overview(
         &self,
         scores: &RankerQueryDocumentScores,
         filter: &InstanceFilter<'_>,
     ) -> Option<TrainedRankerOverview> {
-        let mut trainings = self.trainings.iter();
-        let record = trainings.find(|it| it.ranker == scores.ranker.spec)?;
+        let record = self.trained_ranker_record(scores)?;
         let mut defined = self.definition.train.iter();
         let training = defined.find(|it| it.name == record.record.name)?;
         let queries = self.queries.iter().enumerate();

@@ -78,9 +78,14 @@ pub(super) fn css_grid_templates(frame: &StudyOverview, lines: &[HeatMapGridTrac
     if !frame.measures.is_empty() {
         wide += " 18px";
         turned_rows += " 10px";
+        // With the value for another query, below the own one when the layout is swapped.
+        let height = match frame.has_swapped_effectiveness() {
+            true => " 50px",
+            false => " 34px",
+        };
         for _ in &frame.measures {
             wide += " minmax(40px, 58px)";
-            turned_rows += " 34px";
+            turned_rows += height;
         }
     }
     let mut groups = 0;

@@ -16,6 +16,17 @@ pub(super) fn HeatMapLegend(
     let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
     let steps = steps.collect_view();
     let n_tests = move || format::format_count(overview.read().n_tests);
+    let swapped = move || {
+        let is_shown = overview.read().has_swapped_effectiveness();
+        is_shown.then(|| {
+            view! {
+                <span>
+                    <small class="swapped">".48"</small>
+                    "effectiveness with the text of another query: what does not need the query"
+                </span>
+            }
+        })
+    };
     view! {
         <div class="scale" id="map-key">
             <div class="steps" aria-hidden="true">
@@ -29,6 +40,7 @@ pub(super) fn HeatMapLegend(
                 <IntervalExample line="M24 7h20" center="34" fill="var(--paper)"/>
                 "not distinguishable from chance (Holm, " {n_tests} " tests)"
             </span>
+            {swapped}
         </div>
     }
 }

@@ -2,6 +2,8 @@
 //! 2020, figure 1): queries in thirds by `|Q ∩ d| / |Q|` over distinct terms, averaged if a query
 //! has several relevant documents.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::effectiveness::EffectivenessByRankerAndQuery;
@@ -32,6 +34,27 @@ pub struct EffectivenessPerOverlapThird {
     pub n_queries: [u64; 3],
     /// For each ranker the mean in each third; `None` if it has no query.
     pub rows: Vec<[Option<EstimateWithInterval>; 3]>,
+    /// For each ranker the means when it reads the text of another query; `None` in each third if
+    /// it was not trained for the study.
+    pub swapped_rows: Vec<[Option<EstimateWithInterval>; 3]>,
+}
+
+impl EffectivenessPerOverlapThird {
+    /// Returns a name and the means for each ranker, and after a trained ranker those for another
+    /// query.
+    pub fn named_rows(
+        &self,
+        labels: &[String],
+    ) -> Vec<(String, [Option<EstimateWithInterval>; 3])> {
+        let mut named = Vec::new();
+        for ((label, own), swapped) in labels.iter().zip(&self.rows).zip(&self.swapped_rows) {
+            named.push((label.clone(), *own));
+            if swapped.iter().any(Option::is_some) {
+                named.push((format!("{label}, another query"), *swapped));
+            }
+        }
+        named
+    }
 }
 
 impl EffectivenessByQueryTermOverlap {
@@ -57,6 +80,15 @@ impl EffectivenessByQueryTermOverlap {
             pool.any(|&text| study.relevance_grade(query, text).is_some_and(|it| it >= 1))
         };
         let pooled: Vec<(usize, f64)> = known.iter().filter(relevant).copied().collect();
+        let swapped = |scores| {
+            Some(
+                study
+                    .trained_ranker_record(scores)?
+                    .swapped_effectiveness
+                    .clone(),
+            )
+        };
+        let swapped: EffectivenessByRankerAndQuery = study.scores.iter().map(swapped).collect();
         let thirds = |queries: &[(usize, f64)]| {
             let mut n_queries = [0; 3];
             for (_, overlap) in queries {
@@ -64,7 +96,7 @@ impl EffectivenessByQueryTermOverlap {
             }
             let row = |values: &Option<_>| {
                 [0, 1, 2].map(|wanted| {
-                    let values: &std::collections::BTreeMap<String, Vec<f64>> = values.as_ref()?;
+                    let values: &BTreeMap<String, Vec<f64>> = values.as_ref()?;
                     let here = queries.iter().filter(|it| third(it.1) == wanted);
                     let found = here.filter_map(|it| {
                         let values = values.get(&study.queries[it.0].id)?;
@@ -76,6 +108,7 @@ impl EffectivenessByQueryTermOverlap {
             EffectivenessPerOverlapThird {
                 n_queries,
                 rows: per_query.iter().map(row).collect(),
+                swapped_rows: swapped.iter().map(row).collect(),
             }
         };
         Some(EffectivenessByQueryTermOverlap {
