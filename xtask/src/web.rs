@@ -34,6 +34,16 @@ impl WebProfile {
             WebProfile::Release => &["build"],
         }
     }
+
+    /// Returns the quality of Brotli. Without a compressed version, each server compresses each
+    /// file when it is first requested, which takes a program of the development profile longer
+    /// than everything else that it does.
+    fn brotli_quality(self) -> &'static str {
+        match self {
+            WebProfile::Development => "1",
+            WebProfile::Release => "11",
+        }
+    }
 }
 
 /// Makes sure that `dist/` was built from the current state of the checkout.
@@ -50,18 +60,20 @@ pub(crate) fn build(place: &ProjectPaths, tools: &WebTools, profile: WebProfile)
     // Trunk rejects `NO_COLOR=1`, the usual value, as an invalid flag.
     let mut trunk = tools.command("trunk");
     process::run(trunk.args(profile.trunk_arguments()).env_remove("NO_COLOR"))?;
-    if profile == WebProfile::Release {
-        compress(place, tools)?;
-    }
+    compress(place, tools, profile)?;
     fs::write(&file, stamp_of(place, &inputs, profile)?)
         .with_context(|| format!("writing {}", file.display()))
 }
 
 /// Writes a Brotli-compressed version next to each file. At the best level this takes seconds, too
 /// long for a server on request.
-fn compress(place: &ProjectPaths, tools: &WebTools) -> Result<()> {
+fn compress(place: &ProjectPaths, tools: &WebTools, profile: WebProfile) -> Result<()> {
     let script = place.root.join("xtask/web/compress.mjs");
-    process::run(tools.command("node").args([script, place.dist()]))
+    let mut node = tools.command("node");
+    process::run(
+        node.args([script, place.dist()])
+            .arg(profile.brotli_quality()),
+    )
 }
 
 /// Returns a text that identifies the sources, the profile and the output of a build, since each
