@@ -13,7 +13,7 @@ use shared::plot::{self, FigureTheme};
 use shared::probe::{AxiomVariant, Probe};
 use shared::report::{self, TableColumnHeader, TableColumnKind, TableValue};
 use shared::study::controls::StudyPageControls;
-use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
+use shared::study::instance_list::{ListedInstance, MarginHistogram};
 use shared::verdict::VerdictOutcome;
 
 use super::study::address::{CellAddress, InstanceListView, InstanceView, StudyView};
@@ -417,7 +417,6 @@ fn NoInstances(
             "Show the satisfied instances",
             InstanceListView {
                 outcome: Some(VerdictOutcome::Satisfied),
-                sort: InstanceSort::AbsoluteMargin,
                 ..now.clone()
             },
         ),

@@ -26,6 +26,7 @@ use shared::api::worker::LOCAL_STUDY;
 use shared::plot::{self, FigureTheme};
 use shared::report;
 use shared::study::controls::StudyPageControls;
+use shared::study::findings::find_most_instructive_result;
 use shared::study::overview::StudyOverview;
 use shared::verdict::VerdictOutcome;
 
@@ -43,7 +44,7 @@ use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::heatmap::{HeatMap, HeatMapPlaceholder, HeatMapPosition, RankerOrRelevanceRow};
 use crate::widgets::table::ReportTableView;
 use address::{CellAddress, FigureDisplay, InstanceListView, StudyView};
-use findings::LargestFindingsList;
+use findings::{LargestFindingsList, finding_position};
 use header::StudyHeader;
 use panel::CellPanel;
 use restore_texts::RestoreTextsFromFiles;
@@ -352,7 +353,8 @@ fn SplitControl(reach: AllowedControlValues, turned: DebouncedStudyControls) -> 
     })
 }
 
-/// Returns the cell of the address if the study has it, or else the first.
+/// Returns the cell of the address if the study has it, or else the most instructive one, or else
+/// the first.
 fn selected_cell(
     overview: &StudyOverview,
     wanted: Option<HeatMapPosition>,
@@ -370,7 +372,11 @@ fn selected_cell(
         row: RankerOrRelevanceRow::Ranker(0),
         probe: it.probe,
     });
-    wanted.filter(known).or(first.filter(known))
+    let instructive = || find_most_instructive_result(overview).map(|it| finding_position(&it));
+    wanted
+        .filter(known)
+        .or_else(|| instructive().filter(known))
+        .or(first.filter(known))
 }
 
 /// Renders the heat map, or its table in the same place.

@@ -16,6 +16,9 @@ use crate::study::controls::StudyPageControls;
 /// The maximum number of instances that a trial draws from a study.
 pub const N_TRIAL_ITEMS: usize = 5;
 
+/// The number of instances of a probe among which those with a relevant document are preferred.
+const N_DRAWN_PER_PROBE: usize = 100;
+
 /// An item of a trial, with what is shown after the decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -29,7 +32,8 @@ pub struct AnnotationTrialItem {
 }
 
 /// Draws [`N_TRIAL_ITEMS`] instances with a seed, or all if there are fewer. The probes take turns
-/// in random order, and each gives a random instance.
+/// in random order, an axiom first, and each gives a random instance; of those drawn, instances
+/// with a relevant document come first.
 pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<AnnotationTrialItem>, Error> {
     let dials = StudyPageControls::default();
     let mode = dials.variant_shown_in_study(study)?;
@@ -39,7 +43,7 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<AnnotationTrialI
         let instances = study.instances_of_probe(probe, mode)?;
         let n = instances.len() as u64;
         let mut numbers = BTreeSet::new();
-        while numbers.len() < N_TRIAL_ITEMS.min(n as usize) {
+        while numbers.len() < N_DRAWN_PER_PROBE.min(n as usize) {
             numbers.insert(random_number_below(&mut random, n));
         }
         let mut places: Vec<StudyInstanceRef> = numbers
@@ -51,9 +55,22 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<AnnotationTrialI
             })
             .collect();
         shuffle(&mut random, &mut places);
+        places.sort_by_key(|place| {
+            let number = place.index as usize;
+            let (query, claim) = (
+                instances.query_of_instance(number),
+                instances.claim_at(number),
+            );
+            let grade = |doc| study.relevance_grade(query, doc);
+            !claim.has_doc_where(|doc| grade(doc).is_some_and(|it| it >= 1))
+        });
         left.push(places);
     }
     shuffle(&mut random, &mut left);
+    let is_axiom = |it: &Vec<StudyInstanceRef>| it.first().is_some_and(|it| it.probe.is_axiom());
+    if let Some(first) = left.iter().position(is_axiom) {
+        left.swap(0, first);
+    }
     let turns = (0..N_TRIAL_ITEMS).flat_map(|turn| left.iter().filter_map(move |it| it.get(turn)));
     let shows = ItemDisplayOptions {
         highlights_terms: true,

@@ -2,6 +2,7 @@
 
 use super::overview::{RankerAxiomResult, StudyOverview};
 use crate::probe::Probe;
+use crate::score::RankerKind;
 use crate::stats::EstimateWithInterval;
 
 /// A notable result with its numbers. Rankers are given by their row.
@@ -109,6 +110,27 @@ pub fn find_notable_results(overview: &StudyOverview, n: usize) -> Vec<StudyFind
     largest
 }
 
+/// Returns the result with which to open a study: the largest difference between a neural and a
+/// lexical ranker; without one, the largest finding.
+pub fn find_most_instructive_result(overview: &StudyOverview) -> Option<StudyFinding> {
+    let kind = |row: usize| overview.rows[row].ranker.kind;
+    let is_across_kinds = |it: &StudyFinding| match it {
+        StudyFinding::RankersDiffer { more, less, .. } => matches!(
+            (kind(*more), kind(*less)),
+            (RankerKind::Neural, RankerKind::Lexical) | (RankerKind::Lexical, RankerKind::Neural)
+        ),
+        _ => false,
+    };
+    let mut largest: Option<StudyFinding> = None;
+    for it in candidates(overview) {
+        let known = largest.map_or(0.0, |it| it.size());
+        if is_across_kinds(&it) && it.size() > known {
+            largest = Some(it);
+        }
+    }
+    largest.or_else(|| find_notable_results(overview, 1).first().copied())
+}
+
 fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
     let mut all = Vec::new();
     for (at, column) in overview.columns.iter().enumerate() {
@@ -193,6 +215,45 @@ mod tests {
             find_notable_results(&study_overview_fixture(), 1),
             found[..1]
         );
+    }
+
+    #[test]
+    fn a_study_opens_on_the_largest_difference_between_a_neural_and_a_lexical_ranker() {
+        let mut overview = study_overview_fixture();
+        let row = |overview: &StudyOverview| match find_most_instructive_result(overview) {
+            Some(StudyFinding::RankersDiffer {
+                more, less, probe, ..
+            }) => (more, less, probe),
+            other => panic!("{other:?}"),
+        };
+        let tfc1 = Probe::Axiom(Axiom::Tfc1);
+        overview.rows[0].ranker.kind = RankerKind::Lexical;
+        overview.rows[1].ranker.kind = RankerKind::Neural;
+        assert_eq!(row(&overview), (0, 1, tfc1));
+        // Between two lexical rankers it is the largest finding of all.
+        overview.rows[1].ranker.kind = RankerKind::Lexical;
+        assert_eq!(
+            find_most_instructive_result(&overview),
+            find_notable_results(&overview, 1).first().copied()
+        );
+        // A third ranker that differs more, but is of the same kind, does not come first.
+        overview.rows[1].ranker.kind = RankerKind::Neural;
+        let mut extreme = overview.rows[1].clone();
+        extreme.ranker.kind = RankerKind::Lexical;
+        for cell in extreme.cells.iter_mut().flatten() {
+            cell.micro_average.value = 0.0;
+            cell.micro_average.interval = [0.0, 0.0];
+        }
+        overview.rows.push(extreme);
+        let found = find_most_instructive_result(&overview).unwrap();
+        assert!(!matches!(
+            found,
+            StudyFinding::RankersDiffer {
+                more: 0,
+                less: 2,
+                ..
+            }
+        ));
     }
 
     #[test]

@@ -62,8 +62,13 @@ impl InstanceListOptions {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum InstanceSort {
-    /// As mined: by query, then by documents.
+    /// By what a reader learns from an instance, highest first: `2 r + c + |m| / (|m| + s)`. `r` is
+    /// 1 if one of the documents is relevant (grade 1 or higher), otherwise 0; `c` is the fraction
+    /// of the words of the query that are not English function words; `m` is the margin, and `s`
+    /// the standard deviation of the ranker's scores. Instances without a verdict come last.
     #[default]
+    MostInstructive,
+    /// As mined: by query, then by documents.
     Query,
     /// By margin, most clearly violated first.
     MarginAscending,
@@ -201,15 +206,27 @@ mod tests {
         let width = listing.controls.tie_threshold_for_ranker(scores);
         let all = (0..instances.len()).map(|at| {
             let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
+            let is_relevant = |it| study.relevance_grade(query, it).is_some_and(|it| it >= 1);
+            let is_relevant = claim.has_doc_where(is_relevant);
             (
                 at as u64,
                 study.ranker_verdict_on_claim(scores, query, claim, width),
+                is_relevant,
             )
         });
         let mut all: Vec<_> = all.filter(|it| listing.keeps(it.1)).collect();
-        let key = |it: &(u64, Option<VerdictWithMargin>)| {
+        let deviation = standard_deviation(&study.scores[row]);
+        let key = |it: &(u64, Option<VerdictWithMargin>, bool)| {
             let margin = it.1.map(|it| it.margin);
             match listing.sort {
+                // No word of the queries is a function word.
+                InstanceSort::MostInstructive => margin.map_or(f64::INFINITY, |margin| {
+                    let size = match margin {
+                        0.0 => 0.0,
+                        it => it.abs() / (it.abs() + deviation),
+                    };
+                    -(if it.2 { 3.0 } else { 1.0 } + size)
+                }),
                 InstanceSort::Query => 0.0,
                 InstanceSort::MarginAscending => margin.unwrap_or(f64::INFINITY),
                 InstanceSort::MarginDescending => margin.map_or(f64::INFINITY, |it| -it),
@@ -220,6 +237,55 @@ mod tests {
         all.into_iter()
             .map(|it| (it.0, it.1.map(|it| it.margin)))
             .collect()
+    }
+
+    fn standard_deviation(scores: &crate::score::RankerQueryDocumentScores) -> f64 {
+        let known = scores.scores_in_pair_order().iter().flatten().copied();
+        let known: Vec<f64> = known.collect();
+        let mean = known.iter().sum::<f64>() / known.len() as f64;
+        let squares = known.iter().map(|it| (it - mean) * (it - mean));
+        libm::sqrt(squares.sum::<f64>() / known.len() as f64)
+    }
+
+    #[test]
+    fn a_relevant_document_content_words_and_a_large_margin_are_instructive() {
+        let texts = [
+            "river river bank",
+            "river bank",
+            "bank bank bank river",
+            "mud",
+        ];
+        let queries = ["absent", "the river of it", "river"];
+        let mut study = fixture::study_with_queries(&queries, &texts, 30);
+        let listing = InstanceListOptions {
+            ranker: "bm25".to_owned(),
+            sort: InstanceSort::MostInstructive,
+            limit: 50,
+            ..first_five()
+        };
+        let rows = study.list_instances(&listing).unwrap().rows;
+        let queries: Vec<&str> = rows.iter().map(|it| it.query.as_str()).collect();
+        // Both have the same documents; one query has three function words of four.
+        let (first, last) = queries.split_at(queries.len() / 2);
+        assert!(
+            !first.is_empty() && first.iter().all(|it| *it == "river"),
+            "{queries:?}"
+        );
+        assert!(
+            last.iter().all(|it| *it == "the river of it"),
+            "{queries:?}"
+        );
+        let margins = rows
+            .iter()
+            .take(first.len())
+            .map(|it| it.margin.unwrap().abs());
+        assert!(margins.is_sorted_by(|a, b| a >= b));
+        // A relevant document outweighs both.
+        let doc = rows.last().unwrap().docs[0].clone();
+        let grades = [(doc.clone(), 1)];
+        study.qrels.0.insert("q1".to_owned(), grades.into());
+        let rows = study.list_instances(&listing).unwrap().rows;
+        assert!(rows[0].docs.contains(&doc) && rows[0].query == "the river of it");
     }
 
     fn in_parts(study: &Study, listing: &InstanceListOptions, n: usize) -> InstancePage {
@@ -257,6 +323,7 @@ mod tests {
         study.upsert_scores_by_fingerprint(holes.unwrap()).unwrap();
         for ranker in ["bm25", "2"] {
             for sort in [
+                InstanceSort::MostInstructive,
                 InstanceSort::Query,
                 InstanceSort::MarginAscending,
                 InstanceSort::MarginDescending,

@@ -162,6 +162,22 @@ pub(crate) fn is_stop_word(stopwords: &Stopwords, token: &str) -> bool {
     }
 }
 
+/// Returns the fraction of the words of a text that are not English function words; 1 if it has no
+/// word.
+pub(crate) fn content_word_share(text: &str) -> f64 {
+    let text = text.to_lowercase();
+    let words = text.split(|it: char| !it.is_alphanumeric() && it != '\'');
+    let (mut n_words, mut n_content) = (0_u32, 0_u32);
+    for word in words.filter(|it| !it.is_empty()) {
+        n_words += 1;
+        n_content += u32::from(!is_stop_word(&Stopwords::EnFunction, word));
+    }
+    match n_words {
+        0 => 1.0,
+        n => f64::from(n_content) / f64::from(n),
+    }
+}
+
 /// Parses a stop list from a text with one word per line; empty lines and lines that start with `#`
 /// are ignored.
 pub fn parse_stop_list(text: &str) -> Stopwords {

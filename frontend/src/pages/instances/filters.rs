@@ -63,6 +63,7 @@ pub(super) fn InstanceListFilters(
         false => ("most negative first", "most positive first"),
     };
     let options = [
+        (InstanceSort::MostInstructive, "most instructive first"),
         (InstanceSort::Query, "by query"),
         (InstanceSort::MarginAscending, up),
         (InstanceSort::MarginDescending, down),

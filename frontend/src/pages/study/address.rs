@@ -349,7 +349,8 @@ const SLICES: [(RelevanceSlice, &str); 2] = [
     (RelevanceSlice::NotRelevant, "not-relevant"),
 ];
 
-const SORTS: [(InstanceSort, &str); 4] = [
+const SORTS: [(InstanceSort, &str); 5] = [
+    (InstanceSort::MostInstructive, "most-instructive"),
     (InstanceSort::Query, "query"),
     (InstanceSort::MarginAscending, "margin-ascending"),
     (InstanceSort::MarginDescending, "margin-descending"),

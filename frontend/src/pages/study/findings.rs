@@ -56,7 +56,7 @@ pub(super) fn LargestFindingsList(
 }
 
 /// Returns the cell that shows the finding.
-fn finding_position(finding: &StudyFinding) -> HeatMapPosition {
+pub(super) fn finding_position(finding: &StudyFinding) -> HeatMapPosition {
     let who = match finding {
         StudyFinding::ViolatesAxiom { ranker, .. }
         | StudyFinding::SatisfiesAxiom { ranker, .. } => RankerOrRelevanceRow::Ranker(*ranker),

@@ -12,7 +12,7 @@ use shared::report::format;
 use shared::stats::MIN_BOOTSTRAP_UNITS;
 use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 use shared::study::controls::{InstanceSubset, StudyPageControls};
-use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
+use shared::study::instance_list::{ListedInstance, MarginHistogram};
 use shared::study::overview::{RankerAxiomResult, StudyOverview};
 use shared::verdict::VerdictOutcome;
 
@@ -117,12 +117,15 @@ type ViolationExamplesResource = LocalResource<(
 struct ViolationExamples {
     ranker: String,
     histogram: MarginHistogram,
-    /// The clearest, the middle and the closest violation: position in the list of violations, and
-    /// instance.
+    /// The most instructive violations, each of another query: position in the list of violations,
+    /// and instance.
     lines: Vec<(u64, ListedInstance)>,
 }
 
-/// Fetches the clearest, the middle and the closest violation. None for the row of relevance.
+/// The number of violations that the panel shows.
+const MAX_EXAMPLES: usize = 3;
+
+/// Fetches the most instructive violations. None for the row of relevance.
 async fn fetch_violation_examples(
     study: &str,
     cell: Option<CellAddress>,
@@ -132,37 +135,38 @@ async fn fetch_violation_examples(
         return Ok(None);
     };
     let view = violations_view(dials);
-    let ask = |at: u64| ListInstancesRequest {
+    // Instances next to each other often differ in one document only.
+    const N_LISTED: u64 = 100;
+    let request = ListInstancesRequest {
         study: study.to_owned(),
-        filter: view.list_request(probe, &ranker, at..at + 1),
+        filter: view.list_request(probe, &ranker, 0..N_LISTED),
     };
-    let first = api::send_and_parse(&ask(0)).await?;
-    let mut lines: Vec<(u64, ListedInstance)> = first.rows.into_iter().map(|it| (0, it)).collect();
-    for at in example_positions(first.n_instances) {
-        let page = api::send_and_parse(&ask(at)).await?;
-        lines.extend(page.rows.into_iter().map(|it| (at, it)));
-    }
+    let page = api::send_and_parse(&request).await?;
     Ok(Some(ViolationExamples {
         ranker,
-        histogram: first.histogram,
-        lines,
+        histogram: page.histogram,
+        lines: select_examples(page.rows),
     }))
 }
 
-/// Returns the positions of the middle and the closest of `n` violations.
-fn example_positions(n: u64) -> Vec<u64> {
-    match n {
-        0 | 1 => Vec::new(),
-        2 => vec![1],
-        _ => vec![n / 2, n - 1],
+/// Returns the first instance of each of the first queries, with its position.
+fn select_examples(rows: Vec<ListedInstance>) -> Vec<(u64, ListedInstance)> {
+    let mut examples: Vec<(u64, ListedInstance)> = Vec::new();
+    for (at, it) in (0..).zip(rows) {
+        let is_new = examples
+            .iter()
+            .all(|(_, known)| known.query_id != it.query_id);
+        if is_new && examples.len() < MAX_EXAMPLES {
+            examples.push((at, it));
+        }
     }
+    examples
 }
 
 fn violations_view(dials: &StudyPageControls) -> InstanceListView {
     InstanceListView {
         dials: dials.clone(),
         outcome: Some(VerdictOutcome::Violated),
-        sort: InstanceSort::MarginAscending,
         ..InstanceListView::default()
     }
 }
@@ -342,7 +346,6 @@ fn instance_links(
     );
     let up = InstanceListView {
         outcome: Some(VerdictOutcome::Satisfied),
-        sort: InstanceSort::AbsoluteMargin,
         ..violations_view(&dials.get())
     };
     let way = up.href(study, probe, &ranker);
@@ -405,9 +408,8 @@ fn ViolationList(
     });
     let label = match lines.len() {
         0 => "",
-        1 => "The only violation",
-        2 => "Clearest and closest violation",
-        _ => "Clearest, middle and closest violation",
+        1 => "Most instructive violation",
+        _ => "Most instructive violations",
     };
     let items = lines.into_iter().map(|(at, line)| {
         let view = InstanceView {
@@ -580,11 +582,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_and_the_closest_are_others_than_the_clearest() {
-        let none: [u64; 0] = [];
-        assert_eq!([0, 1].map(example_positions), [none, none]);
-        assert_eq!(example_positions(2), [1]);
-        assert_eq!(example_positions(3), [1, 2]);
-        assert_eq!(example_positions(963), [481, 962]);
+    fn examples_are_of_different_queries_and_keep_their_position_in_the_list() {
+        let row = |query: &str| ListedInstance {
+            number: 7,
+            query_id: query.to_owned(),
+            query: query.to_owned(),
+            docs: Vec::new(),
+            grades: Vec::new(),
+            outcome: None,
+            margin: None,
+            is_truncated: false,
+        };
+        let select = |queries: &[&str]| {
+            let examples = select_examples(queries.iter().map(|it| row(it)).collect());
+            let places = examples.iter().map(|it| (it.0, it.1.query_id.clone()));
+            places.collect::<Vec<_>>()
+        };
+        let (a, b, c) = ("a".to_owned(), "b".to_owned(), "c".to_owned());
+        assert_eq!(select(&[]), []);
+        assert_eq!(select(&["a", "a"]), [(0, a.clone())]);
+        assert_eq!(
+            select(&["a", "a", "b", "a", "c", "d"]),
+            [(0, a), (2, b), (4, c)]
+        );
     }
 }

@@ -15,6 +15,7 @@ use super::{
 use crate::error::Error;
 use crate::probe::{ProbeInstances, ScoreClaim, StudyDocNo};
 use crate::score::RankerQueryDocumentScores;
+use crate::text::stopwords;
 use crate::verdict::{VerdictOutcome, VerdictWithMargin};
 
 /// Lists the instances of one ranker and axiom.
@@ -29,6 +30,8 @@ pub struct InstanceLister<'a> {
     wanted: String,
     /// For each pair whether the ranker truncated the document; empty unless this is needed.
     truncated: Vec<bool>,
+    /// The standard deviation of the ranker's scores; 0 unless this is needed.
+    score_deviation: f64,
 }
 
 /// The significant bits of a number that make its magnitude: sign, exponent and six bits of
@@ -116,17 +119,9 @@ pub(super) struct InstanceWithRankerVerdict {
     pub(super) query: usize,
     pub(super) claim: ScoreClaim<StudyDocNo>,
     pub(super) verdict: Option<VerdictWithMargin>,
-}
-
-/// Returns the sort key of an instance; those without a verdict come last.
-pub(super) fn instance_sort_key(sort: InstanceSort, verdict: Option<VerdictWithMargin>) -> f64 {
-    match (sort, verdict.map(|it| it.margin)) {
-        (InstanceSort::Query, _) => 0.0,
-        (_, None) => f64::INFINITY,
-        (InstanceSort::MarginAscending, Some(margin)) => margin,
-        (InstanceSort::MarginDescending, Some(margin)) => -margin,
-        (InstanceSort::AbsoluteMargin, Some(margin)) => margin.abs(),
-    }
+    /// In the order of most instructive instances: 2 if a document is relevant, plus the fraction
+    /// of the words of the query that are no function words.
+    content_value: f64,
 }
 
 /// Returns the magnitude of a sort key, ascending with the key as ordered by `f64::total_cmp`.
@@ -164,7 +159,29 @@ impl<'a> InstanceLister<'a> {
             tie_width: listing.controls.tie_threshold_for_ranker(scores),
             wanted: listing.query_filter.to_lowercase(),
             truncated,
+            score_deviation: match listing.sort {
+                InstanceSort::MostInstructive => score_deviation(scores),
+                _ => 0.0,
+            },
         })
+    }
+
+    /// Returns the sort key of an instance; those without a verdict come last.
+    fn sort_key(&self, judged: &InstanceWithRankerVerdict) -> f64 {
+        match (self.listing.sort, judged.verdict.map(|it| it.margin)) {
+            (InstanceSort::Query, _) => 0.0,
+            (_, None) => f64::INFINITY,
+            (InstanceSort::MostInstructive, Some(margin)) => {
+                let share = match margin.abs() {
+                    0.0 => 0.0,
+                    it => it / (it + self.score_deviation),
+                };
+                -(judged.content_value + share)
+            }
+            (InstanceSort::MarginAscending, Some(margin)) => margin,
+            (InstanceSort::MarginDescending, Some(margin)) => -margin,
+            (InstanceSort::AbsoluteMargin, Some(margin)) => margin.abs(),
+        }
     }
 
     /// Splits the queries into parts with about equally many instances.
@@ -203,12 +220,23 @@ impl<'a> InstanceLister<'a> {
             for (&text, place) in texts.iter().zip(range.clone()) {
                 places[text as usize] = place as u32;
             }
-            if self.listing.controls.subset == InstanceSubset::WithRelevant {
+            let by_content = self.listing.sort == InstanceSort::MostInstructive;
+            if by_content || self.listing.controls.subset == InstanceSubset::WithRelevant {
                 let grade =
                     |it: &StudyDocNo| study.relevance_grade(query, *it).is_some_and(|it| it >= 1);
                 relevant = texts.iter().map(grade).collect();
             }
             let place = |text: StudyDocNo| places[text as usize] as usize;
+            let has_relevant = |claim: &ScoreClaim<StudyDocNo>| {
+                claim.has_doc_where(|text| {
+                    let at = place(text).checked_sub(range.start);
+                    at.and_then(|it| relevant.get(it)) == Some(&true)
+                })
+            };
+            let content_share = match by_content {
+                true => stopwords::content_word_share(&asked.text),
+                false => 0.0,
+            };
             for claim in self.instances.claims_of_query(query) {
                 let fits = match self.listing.controls.subset {
                     InstanceSubset::All => true,
@@ -218,10 +246,7 @@ impl<'a> InstanceLister<'a> {
                                 self.truncated.get(place(text)) == Some(&true)
                             })
                     }
-                    InstanceSubset::WithRelevant => claim.has_doc_where(|text| {
-                        let at = place(text).checked_sub(range.start);
-                        at.and_then(|it| relevant.get(it)) == Some(&true)
-                    }),
+                    InstanceSubset::WithRelevant => has_relevant(&claim),
                 };
                 if fits && self.filter.has_similar_lengths(self.instances, claim) {
                     let scored =
@@ -234,6 +259,10 @@ impl<'a> InstanceLister<'a> {
                         query,
                         claim,
                         verdict: scored.map(|it| it.verdict(self.tie_width)),
+                        content_value: match by_content && has_relevant(&claim) {
+                            true => 2.0 + content_share,
+                            false => content_share,
+                        },
                     });
                 }
                 number += 1;
@@ -265,7 +294,7 @@ impl<'a> InstanceLister<'a> {
                 None => {}
             }
             if self.listing.keeps(judged.verdict) {
-                let key = instance_sort_key(self.listing.sort, judged.verdict);
+                let key = self.sort_key(&judged);
                 found.magnitudes[magnitude(key)].add(Magnitude {
                     n: 1,
                     least: key,
@@ -361,7 +390,7 @@ impl<'a> InstanceLister<'a> {
                 let bins = wanted.bins;
                 found.counts[(bin(it.margin, bins.width) - bins.first) as usize] += 1;
             }
-            let magnitude = magnitude(instance_sort_key(self.listing.sort, judged.verdict));
+            let magnitude = magnitude(self.sort_key(&judged));
             if !(wanted.between[0]..=wanted.between[1]).contains(&magnitude)
                 || !self.listing.keeps(judged.verdict)
             {
@@ -402,8 +431,7 @@ impl<'a> InstanceLister<'a> {
                 .for_each(|(a, b)| *a += b);
             judged.extend(part.judged);
         }
-        let by = |it: &InstanceWithRankerVerdict| instance_sort_key(self.listing.sort, it.verdict);
-        judged.sort_by(|a, b| by(a).total_cmp(&by(b)));
+        judged.sort_by(|a, b| self.sort_key(a).total_cmp(&self.sort_key(b)));
         let limit = self.listing.limit.min(InstanceListOptions::MAX_PAGE_SIZE) as usize;
         let rows = judged.iter().skip(plan.skip as usize).take(limit);
         InstancePage {
@@ -424,6 +452,7 @@ impl<'a> InstanceLister<'a> {
             query,
             claim,
             verdict,
+            ..
         } = *judged;
         let study = self.study;
         let texts = claim.docs_in_claim_order();
@@ -441,6 +470,14 @@ impl<'a> InstanceLister<'a> {
             is_truncated: study.claim_has_truncated_document(self.scores, query, claim),
         }
     }
+}
+
+/// Returns the standard deviation of a ranker's scores.
+fn score_deviation(scores: &RankerQueryDocumentScores) -> f64 {
+    let known = || scores.scores_in_pair_order().iter().flatten();
+    let n = known().count().max(1) as f64;
+    let mean = known().sum::<f64>() / n;
+    libm::sqrt(known().map(|it| (it - mean) * (it - mean)).sum::<f64>() / n)
 }
 
 /// Returns bins of round width from the lowest to the highest margin, with an edge at 0.
