@@ -23,18 +23,52 @@ pub(crate) fn HighlightedTextView(
     #[prop(optional, into)]
     lit: Option<RwSignal<Option<u32>>>,
 ) -> impl IntoView {
-    let segments = split_at_highlights(&marked).into_iter().map(|it| {
-        let Some(mark) = it.mark else {
-            return it.text.into_any();
-        };
-        let class = underline_class_by_rarity(&terms, mark.term_index);
-        let is_lit = move || lit.is_some_and(|it| it.get() == Some(mark.term_index));
-        view! {
-            <mark class=class class:nearest=mark.is_nearest class:lit=is_lit>{it.text}</mark>
-        }
-        .into_any()
-    });
-    segments.collect_view()
+    let (title, body) = split_after_title(&marked);
+    let show = move |part: HighlightedText| {
+        let segments = split_at_highlights(&part).into_iter();
+        segments
+            .map(|it| render_segment(it, &terms, lit))
+            .collect_view()
+    };
+    let title = title.map(|it| view! { <b class="doc-title">{show(it)}</b> });
+    view! { {title} {show(body)} }
+}
+
+fn render_segment(
+    segment: HighlightSegment,
+    terms: &[QueryTermInfo],
+    lit: Option<RwSignal<Option<u32>>>,
+) -> AnyView {
+    let Some(mark) = segment.mark else {
+        return segment.text.into_any();
+    };
+    let class = underline_class_by_rarity(terms, mark.term_index);
+    let is_lit = move || lit.is_some_and(|it| it.get() == Some(mark.term_index));
+    view! {
+        <mark class=class class:nearest=mark.is_nearest class:lit=is_lit>{segment.text}</mark>
+    }
+    .into_any()
+}
+
+/// Splits a text into its title, if it begins with one, and the rest, each with its highlights.
+fn split_after_title(marked: &HighlightedText) -> (Option<HighlightedText>, HighlightedText) {
+    let at = marked.title_length;
+    let parts = marked.text.split_at_checked(at as usize);
+    let Some((title, rest)) = parts.filter(|_| at > 0) else {
+        return (None, marked.clone());
+    };
+    let (of_title, of_rest) = marked.marks.iter().partition(|it| it.span.start < at);
+    let mut of_rest: Vec<TermHighlight> = of_rest;
+    for mark in &mut of_rest {
+        mark.span.start -= at;
+        mark.span.end -= at;
+    }
+    let part = |text: &str, marks| HighlightedText {
+        text: text.to_owned(),
+        marks,
+        title_length: 0,
+    };
+    (Some(part(title, of_title)), part(rest, of_rest))
 }
 
 /// Renders a query term as it is highlighted in documents.
@@ -114,6 +148,7 @@ mod tests {
         let pieces: Vec<String> = split_at_highlights(&HighlightedText {
             text: text.clone(),
             marks,
+            title_length: 0,
         })
         .into_iter()
         .map(|it| it.text)
@@ -123,11 +158,46 @@ mod tests {
     }
 
     #[test]
+    fn a_title_and_the_rest_keep_their_marks() {
+        let marked = HighlightedText {
+            text: "Über Eis Eis schmilzt".to_owned(),
+            marks: vec![mark(6, 9), mark(10, 13)],
+            title_length: 9,
+        };
+        let (title, rest) = split_after_title(&marked);
+        let words = |it: &HighlightedText| {
+            let spans = it.marks.iter().map(|it| it.span);
+            let words = spans.map(|it| it.start as usize..it.end as usize);
+            words
+                .map(|span| it.text[span].to_owned())
+                .collect::<Vec<_>>()
+        };
+        let title = title.unwrap();
+        assert_eq!(
+            (title.text.as_str(), words(&title)),
+            ("Über Eis", vec!["Eis".to_owned()])
+        );
+        assert_eq!(
+            (rest.text.as_str(), words(&rest)),
+            (" Eis schmilzt", vec!["Eis".to_owned()])
+        );
+        // A length that is none of the text is ignored.
+        for title_length in [0, 1, 900] {
+            let marked = HighlightedText {
+                title_length,
+                ..marked.clone()
+            };
+            assert_eq!(split_after_title(&marked), (None, marked.clone()));
+        }
+    }
+
+    #[test]
     fn a_mark_that_does_not_fit_is_left_out() {
         let marks = vec![mark(1, 3), mark(4, 90)];
         let found = split_at_highlights(&HighlightedText {
             text: "Übel".to_owned(),
             marks,
+            title_length: 0,
         });
         assert_eq!(
             found,

@@ -80,7 +80,7 @@ impl AnnotationItemContent {
             } else {
                 Vec::new()
             },
-            text: it.text,
+            ..it
         };
         let instances = study.instances_of_probe(place.probe, place.variant)?;
         let at = place.index as usize;

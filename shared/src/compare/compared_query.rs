@@ -176,5 +176,6 @@ fn marked(
     HighlightedText {
         marks: marks.collect(),
         text: text.to_owned(),
+        title_length: 0,
     }
 }

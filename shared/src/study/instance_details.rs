@@ -7,6 +7,7 @@ use super::{Study, TermStatistics};
 use crate::error::Error;
 use crate::index::DocumentAndTermTotals;
 use crate::index::term_statistics::{DistinctQueryTerms, distinct_query_terms_with_statistics};
+use crate::probe::StudyDocNo;
 use crate::probe::features::{DocumentFeatures, NonQueryWordVectorFeatures, QueryPoolFeatures};
 use crate::probe::{
     AxiomVariant, Manipulation, MeasuredPrecondition, MiningThresholds, Probe, ProbeInstances,
@@ -79,6 +80,13 @@ pub struct HighlightedText {
     pub text: String,
     /// The highlights, in ascending order, without overlap.
     pub marks: Vec<TermHighlight>,
+    /// The number of bytes of the title with which the text begins; 0 without.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub title_length: u32,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// An occurrence of a query term.
@@ -225,10 +233,8 @@ impl Study {
             .zip(read.highlighted_documents());
         let texts = texts.map(|((&text, counted), body)| InstanceDocument {
             id: self.study_doc_id(text),
-            title: self.docs[self.study_docs[text as usize].source_doc() as usize]
-                .title
-                .clone(),
-            text: body,
+            title: self.source_title(text).to_owned(),
+            text: self.with_title_length(text, body),
             n_terms: counted.n_terms,
             term_counts: counted.term_counts.clone(),
             term_distance: counted.min_query_term_distance(),
@@ -321,9 +327,28 @@ impl Study {
         Ok(InstanceTexts {
             query: read.highlighted_query(),
             terms: read.query_term_infos(),
-            docs: read.highlighted_documents().collect(),
+            docs: numbers
+                .iter()
+                .zip(read.highlighted_documents())
+                .map(|(&text, body)| self.with_title_length(text, body))
+                .collect(),
             has_withheld_texts: self.is_withheld(probe),
         })
+    }
+
+    fn source_title(&self, doc: StudyDocNo) -> &str {
+        let source = self.study_docs[doc as usize].source_doc();
+        self.docs[source as usize].title.trim()
+    }
+
+    /// Marks the title of a document, unless a derived document does not begin with it.
+    fn with_title_length(&self, doc: StudyDocNo, text: HighlightedText) -> HighlightedText {
+        let rest = text.text.strip_prefix(self.source_title(doc));
+        let rest = rest.filter(|it| it.starts_with(char::is_whitespace));
+        HighlightedText {
+            title_length: rest.map_or(0, |it| (text.text.len() - it.len()) as u32),
+            ..text
+        }
     }
 
     fn is_withheld(&self, probe: Probe) -> bool {
@@ -584,6 +609,7 @@ impl<'a> InstanceLexicalAnalysis<'a> {
         HighlightedText {
             text: body.0.to_owned(),
             marks: marks.collect(),
+            title_length: 0,
         }
     }
 }

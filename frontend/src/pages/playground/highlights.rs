@@ -50,6 +50,7 @@ pub(super) fn carry_highlights_to_edited_text(
     HighlightedText {
         text: now.to_owned(),
         marks: before.marks.iter().filter_map(moved).collect(),
+        title_length: 0,
     }
 }
 
@@ -75,6 +76,7 @@ mod tests {
         HighlightedText {
             text: text.to_owned(),
             marks: words.iter().map(mark).collect(),
+            title_length: 0,
         }
     }
 

@@ -335,7 +335,7 @@ mod tests {
     fn texts_stand_as_the_server_turned_them() {
         let text = |it: &str| HighlightedText {
             text: it.to_owned(),
-            marks: Vec::new(),
+            ..HighlightedText::default()
         };
         let texts = vec![text("claimed first"), text("claimed second")];
         let swapped = in_screen_order(texts.clone(), DocumentDisplayOrder::Swapped);

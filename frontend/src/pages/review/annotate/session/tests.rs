@@ -12,7 +12,7 @@ use super::*;
 fn item(number: u32, part: AssignmentPhase) -> AssignedItem {
     let text = |it: &str| HighlightedText {
         text: it.to_owned(),
-        marks: Vec::new(),
+        ..HighlightedText::default()
     };
     AssignedItem {
         assignment: ItemAssignment {
