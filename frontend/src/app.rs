@@ -179,6 +179,12 @@ fn Header() -> impl IntoView {
         let current = move || page.contains(&path.get()).then_some("page");
         view! { <a href=href aria-current=current>{name}</a> }
     });
+    // On a phone the links are in a menu, which closes when a page is opened.
+    let menu = RwSignal::new(false);
+    Effect::new(move |_| {
+        path.track();
+        menu.set(false);
+    });
     let theme = RwSignal::new(PageTheme::load_stored());
     let turn = move || {
         theme.update(|it| *it = it.next_theme());
@@ -200,6 +206,10 @@ fn Header() -> impl IntoView {
             KeyPressOutcome::Handled
         }
         "/" => keyboard::focus_search_field(),
+        "Escape" if menu.get_untracked() => {
+            menu.set(false);
+            KeyPressOutcome::Handled
+        }
         _ => KeyPressOutcome::Ignored,
     });
     view! {
@@ -213,7 +223,16 @@ fn Header() -> impl IntoView {
                 </svg>
                 "Axioscope"
             </a>
-            <nav aria-label="Pages">{links}</nav>
+            <button
+                class="btn bare menu"
+                type="button"
+                aria-controls="pages"
+                aria-expanded=move || menu.get().to_string()
+                on:click=move |_| menu.update(|it| *it = !*it)
+            >
+                "Menu"
+            </button>
+            <nav id="pages" aria-label="Pages" class:open=menu>{links}</nav>
             <div class="btns">
                 <button class="btn bare wide" type="button" on:click=move |_| show_keys()>
                     "Shortcuts"

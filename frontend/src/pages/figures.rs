@@ -106,6 +106,17 @@ fn FiguresView(
         (draw(&it.all_queries), draw(&it.relevant_in_pool))
     });
     let (all, in_pool) = overlap.unzip();
+    let by_overlap = "Queries in thirds by the share of query terms that their relevant documents \
+        contain.";
+    let swapped = figures.query_overlap.iter();
+    let mut swapped = swapped.flat_map(|it| it.all_queries.swapped_rows.iter().flatten());
+    let by_overlap = match swapped.any(Option::is_some) {
+        true => format!(
+            "{by_overlap} A line across a bar: the value of a trained ranker with the text of \
+             another query."
+        ),
+        false => by_overlap.to_owned(),
+    };
     let scatter = figures.effectiveness_scatter.as_ref();
     let scatter = scatter.map(|it| {
         FigureWithSelection::without_selection(plot::draw_effectiveness_axiom_scatter(&names, it))
@@ -170,8 +181,7 @@ fn FiguresView(
         <ExportableFigureSection
             id="overlap"
             name="Effectiveness by overlap, all queries"
-            said="Queries in thirds by the share of query terms that their relevant documents \
-                 contain."
+            said=by_overlap
             drawing=all
             table=table("overlap")
         />

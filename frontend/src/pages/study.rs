@@ -45,7 +45,7 @@ use crate::widgets::heatmap::{HeatMap, HeatMapPlaceholder, HeatMapPosition, Rank
 use crate::widgets::table::ReportTableView;
 use address::{CellAddress, FigureDisplay, InstanceListView, StudyView};
 use findings::{LargestFindingsList, finding_position};
-use header::StudyHeader;
+use header::{StudyDescription, StudyHeader};
 use panel::CellPanel;
 use restore_texts::RestoreTextsFromFiles;
 use stability_check::StabilityCheckSummary;
@@ -311,9 +311,10 @@ fn StudyContent(
         <Crumbs title/>
         <StudyHeader overview/>
         {own_copy}
-        {(!no_axioms).then(|| view! { <LargestFindingsList study=told overview view/> })}
         {bar}
         {body}
+        {(!no_axioms).then(|| view! { <LargestFindingsList study=told overview view/> })}
+        <StudyDescription overview/>
         <Show when=move || is_said.get()>
             <div class="said-here">
                 <LazyBundlePage path=said.href() until=""/>
@@ -430,8 +431,10 @@ fn ResultFigure(
             <figcaption>
                 <p>
                     <strong>"How often each ranker agrees with each axiom."</strong>
-                    " Blue: agrees with the axiom; rust: contradicts it; gray: chance. Click a \
-                     cell; click again to list its instances."
+                    <span class="wide-only">
+                        " Blue: agrees with the axiom; rust: contradicts it; gray: chance. Click \
+                         a cell; click again to list its instances."
+                    </span>
                 </p>
                 <FigureExportButtons of="heat map" table=as_table turn svg csv/>
             </figcaption>
@@ -448,7 +451,7 @@ fn Crumbs(
     title: String,
 ) -> impl IntoView {
     view! {
-        <nav class="crumbs" aria-label="Breadcrumb">
+        <nav class="crumbs study-crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::Studies.href()>"Studies"</a>
             <span>{title}</span>
         </nav>
@@ -467,7 +470,6 @@ fn StudyPlaceholder() -> impl IntoView {
                 <p class="facts" role="status">"Computing"</p>
             </div>
         </div>
-        <section class="findings waiting" aria-hidden="true"></section>
         <div class="section bar dials waiting" aria-hidden="true"></div>
         <div class="study">
             <div>
@@ -475,5 +477,6 @@ fn StudyPlaceholder() -> impl IntoView {
             </div>
             <aside class="panel waiting" aria-hidden="true"></aside>
         </div>
+        <section class="findings waiting" aria-hidden="true"></section>
     }
 }

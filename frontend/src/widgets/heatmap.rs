@@ -483,6 +483,18 @@ fn measures(frame: &StudyOverview, row: &RankerOverviewRow) -> Vec<Effectiveness
     values.collect()
 }
 
+/// Scrolls to the panel of the selected cell where it is below the map and out of view.
+fn show_panel_below_the_fold() {
+    let panel = document().query_selector(".study .panel").ok().flatten();
+    let Some((panel, height)) = panel.zip(window().inner_height().ok()) else {
+        return;
+    };
+    let height = height.as_f64().unwrap_or(f64::INFINITY);
+    if panel.get_bounding_client_rect().top() > height - 120.0 {
+        panel.scroll_into_view();
+    }
+}
+
 /// Renders the fraction and its interval, as a link to the instances.
 #[component]
 fn MapCell(spot: HeatMapPosition, place: usize, name: String, map: HeatMapState) -> impl IntoView {
@@ -499,6 +511,7 @@ fn MapCell(spot: HeatMapPosition, place: usize, name: String, map: HeatMapState)
             // Some browsers do not focus a link when it is clicked.
             map.current.set(spot);
             map.focus.run(spot);
+            show_panel_below_the_fold();
         }
     };
     let whisker = move || {

@@ -76,24 +76,6 @@ pub(super) fn StudyHeader(
             </span>
         }
     });
-    let gap = it.limits.length_tolerance_terms;
-    let gap = gap.map_or("any length difference".to_owned(), |it| {
-        format!("δ {it} terms")
-    });
-    let made = provenance(&it);
-    let made = made
-        .into_iter()
-        .map(|it| view! { <li>{it}</li> })
-        .collect_view();
-    let remarks = it
-        .remarks
-        .clone()
-        .into_iter()
-        .map(|it| view! { <li>{it}</li> })
-        .collect_view();
-    let description = (!it.description.is_empty()).then(|| {
-        view! { <p class="note tells">{it.description.clone()}</p> }
-    });
     view! {
         <div class="head">
             <div>
@@ -111,7 +93,6 @@ pub(super) fn StudyHeader(
                         {format::shorten_hash(&it.instances_hash)}
                     </span>
                 </p>
-                {description}
             </div>
             <div class="btns">
                 <a class="btn" href=figures>"Figures"</a>
@@ -128,19 +109,45 @@ pub(super) fn StudyHeader(
                 </button>
             </div>
         </div>
-        <details class="made">
-            <summary>
-                "Details: candidate pool "
-                <span title=it.pool.to_string()>{it.pool.describe()}</span>
-                ", "
-                {gap}
-                ", "
-                {it.analyzer.clone()}
-            </summary>
-            <ul class="note">{made} {remarks}</ul>
-        </details>
         <CiteDialog overview dialog=cite/>
         <ExportDialog overview dialog=export/>
+    }
+}
+
+/// Renders the description of the study and how it was made.
+#[component]
+pub(super) fn StudyDescription(
+    /// The overview for the current controls.
+    overview: Memo<Arc<StudyOverview>>,
+) -> impl IntoView {
+    let it = overview.get_untracked();
+    let gap = it.limits.length_tolerance_terms;
+    let gap = gap.map_or("any length difference".to_owned(), |it| {
+        format!("δ {it} terms")
+    });
+    let items = |texts: Vec<String>| {
+        let items = texts.into_iter().map(|it| view! { <li>{it}</li> });
+        items.collect_view()
+    };
+    let description = (!it.description.is_empty()).then(|| {
+        view! { <p class="note tells">{it.description.clone()}</p> }
+    });
+    view! {
+        <section class="section about-study" aria-labelledby="about-study">
+            <h2 class="label" id="about-study">"About this study"</h2>
+            {description}
+            <details class="made">
+                <summary>
+                    "Details: candidate pool "
+                    <span title=it.pool.to_string()>{it.pool.describe()}</span>
+                    ", "
+                    {gap}
+                    ", "
+                    {it.analyzer.clone()}
+                </summary>
+                <ul class="note">{items(provenance(&it))} {items(it.remarks.clone())}</ul>
+            </details>
+        </section>
     }
 }
 
