@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use shared::annotation::event::AnnotationEventAction;
 use shared::annotation::export::ExportedAnnotationEvent;
 use shared::annotation::log::AnnotationEventValidity;
-use shared::annotation::{AnnotatorAnswer, ItemNo, PersonId};
+use shared::annotation::{AnnotatorAnswer, AxiomReasonRating, ItemNo, PersonId};
 use shared::api::annotation::{GetItemHistoryRequest, ListDisputesRequest, TaskId};
 use shared::api::people::AccessRole;
 
@@ -133,7 +133,7 @@ fn invited(tab: &BrowserTab) -> String {
     format!("/join#{token}")
 }
 
-/// Ann decides on all items, and undoes one decision.
+/// Ann decides on all items, undoes one decision, and rates the axiom's reason for one.
 fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     tab.open(link);
     readability::expect_readable(tab, "join");
@@ -147,6 +147,7 @@ fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
         if at == 5 {
             ann.undo();
             ann.decide();
+            ann.rate_reason();
         }
     }
     tab.wait_for_text("No items left for you");
@@ -232,6 +233,7 @@ fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
     tab.wait_for_text(&format!("{N_SPLIT} items"));
     tab.wait_for_element("the item", ".settle .decide");
     readability::expect_readable(tab, "adjudication");
+    tab.wait_for_text("Shown after your decision.");
     tab.press("2");
     tab.wait_for_text("Adjudicated");
     tab.wait_for_text(&format!("{} items", N_SPLIT - 1));
@@ -252,6 +254,14 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
         .map(|it| serde_json::from_str(it).unwrap())
         .collect();
     let mut stands: BTreeMap<(PersonId, ItemNo), AnnotatorAnswer> = BTreeMap::new();
+    let rated = rows.iter().filter(|it| match &it.event.action {
+        AnnotationEventAction::Decided(decision) => {
+            it.status == AnnotationEventValidity::Active
+                && decision.comment.reason_rating == Some(AxiomReasonRating::Matters)
+        }
+        _ => false,
+    });
+    assert_eq!(rated.count(), 1);
     for row in &rows {
         if let (AnnotationEventAction::Decided(it), AnnotationEventValidity::Active) =
             (&row.event.action, row.status)

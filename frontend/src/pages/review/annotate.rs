@@ -215,7 +215,7 @@ fn add_listeners(work: AnnotationPageState, dialogs: AnnotationDialogs) {
             "r" => dialogs::open_dialog(dialogs.report),
             "e" => dialogs.show_example(work),
             "h" => work.toggle_highlights(),
-            "m" => work.cycle_reason_rating(),
+            "m" => work.rate_reason(),
             "Escape" => item::focus_element_on_next_frame(item::ITEM),
             "Enter" if !item::is_interactive_element_focused() => work.continue_if_item_answered(),
             other => match item::answer_for_key(other) {
@@ -295,6 +295,14 @@ fn Item(
                     <ButtonWithShortcutKey key="N" press=move || work.comment.focus_note_field()>
                         "Add note"
                     </ButtonWithShortcutKey>
+                    {(!changes)
+                        .then(|| {
+                            view! {
+                                <ButtonWithShortcutKey key="M" press=move || work.rate_reason()>
+                                    "Rate the axiom’s reason"
+                                </ButtonWithShortcutKey>
+                            }
+                        })}
                     <ButtonWithShortcutKey key="G" press=move || work.toggle_guidelines()>
                         "Guidelines"
                     </ButtonWithShortcutKey>
@@ -308,11 +316,16 @@ fn Item(
                             key="Enter"
                             press=move || work.continue_if_item_answered()
                         >
-                            "Keep the earlier answer"
+                            "Keep the answer"
                         </ButtonWithShortcutKey>
                     }
                 })}
-            <CommentFields probe tags=work.task_for_annotators().tags comment=work.comment/>
+            <CommentFields
+                probe
+                tags=work.task_for_annotators().tags
+                comment=work.comment
+                is_decided=changes
+            />
         }
         .into_any(),
     };

@@ -99,6 +99,28 @@ impl BrowserAnnotator<'_> {
         assert_eq!(self.wait_for_item().0, last);
     }
 
+    /// Says of the last decision that the axiom's reason matters, and returns to the next item. The
+    /// reason is not on screen before the decision.
+    pub(super) fn rate_reason(&self) {
+        const REASON: &str = "return document.body.innerText.includes('axiom’s reason (')";
+        let next = self.tab.js(SHOWN, &[]);
+        assert_eq!(
+            self.tab.js(REASON, &[]),
+            false,
+            "the reason is shown before"
+        );
+        self.tab.press("m");
+        self.moved_from(&next);
+        assert_eq!(Some(&self.wait_for_item().0), self.finished.last());
+        self.tab.wait_until("the reason", REASON);
+        let decided = self.tab.js(SHOWN, &[]);
+        self.tab.press("m");
+        self.tab.wait_for_text("The axiom’s reason matters");
+        self.tab.press('\u{E007}'.to_string());
+        self.moved_from(&decided);
+        assert_eq!(self.tab.js(SHOWN, &[]), next);
+    }
+
     /// Waits until something else is on screen.
     fn moved_from(&self, before: &Value) {
         let script = format!(

@@ -81,6 +81,9 @@ pub(super) fn CommentFields(
     tags: Vec<String>,
     /// The comment that is edited.
     comment: CommentDraft,
+    /// Whether the item has been decided. Before, the reason of the axiom would tell annotators
+    /// which document it prefers.
+    is_decided: bool,
 ) -> impl IntoView {
     let CommentDraft {
         value: words,
@@ -145,6 +148,16 @@ pub(super) fn CommentFields(
     } else {
         format!("{}, {}", probe.name(), about.short_title)
     };
+    let rating = is_decided.then(|| {
+        view! {
+            <fieldset class="bar">
+                <legend class="label">
+                    {format!("Does the axiom’s reason ({reason}) matter here? ")} <kbd>"M"</kbd>
+                </legend>
+                <div class="choice">{matters}</div>
+            </fieldset>
+        }
+    });
     let note = move || {
         noting.get().then(|| {
             view! {
@@ -169,12 +182,7 @@ pub(super) fn CommentFields(
     view! {
         <section class="beside" aria-labelledby="beside-title">
             <h2 class="label" id="beside-title">"Optional"</h2>
-            <fieldset class="bar">
-                <legend class="label">
-                    {format!("Does the axiom’s reason ({reason}) matter here? ")} <kbd>"M"</kbd>
-                </legend>
-                <div class="choice">{matters}</div>
-            </fieldset>
+            {rating}
             <div class="btns">
                 <For each=move || all.get() key=String::clone children=tag/>
                 <form class="btns" on:submit=add>

@@ -177,8 +177,20 @@ impl AnnotationPageState {
         }
     }
 
-    /// Continues after training feedback, or leaves an earlier answer as it is.
+    /// Continues after training feedback, or leaves an earlier answer as it is and saves its
+    /// comment if that has changed.
     pub(super) fn continue_if_item_answered(self) {
+        let comment = self.comment.current_comment();
+        let changed = self.session.with_untracked(|it| {
+            let screen = it
+                .displayed_item()
+                .filter(|it| it.will_replace_decision())?;
+            let before = screen.earlier.as_ref()?;
+            (before.decision.comment != comment).then(|| screen.earlier_answer())?
+        });
+        if let Some(answer) = changed {
+            return self.decide_displayed_item(answer);
+        }
         let rests = self.session.with_untracked(|it| {
             it.displayed_item()
                 .is_some_and(|it| it.feedback.is_some() || it.will_replace_decision())
@@ -312,10 +324,26 @@ impl AnnotationPageState {
         self.fetch_items_if_few_left();
     }
 
-    /// Switches to the next rating of whether the axiom's reason matters.
-    pub(super) fn cycle_reason_rating(self) {
-        self.toast
-            .set(Some(self.comment.cycle_reason_rating().to_owned()));
+    /// Switches to the next rating of whether the axiom's reason matters if the displayed item is
+    /// decided, or else shows the last decision again, so that its reason can be rated.
+    pub(super) fn rate_reason(self) {
+        let is_decided = |it: &AnnotationSession| {
+            let screen = it.displayed_item();
+            screen.is_some_and(|it| it.will_replace_decision())
+        };
+        if self.session.with_untracked(is_decided) {
+            return self
+                .toast
+                .set(Some(self.comment.cycle_reason_rating().to_owned()));
+        }
+        let last = self.session.with_untracked(|it| {
+            let mut decided = it.undoable_actions().iter().rev();
+            decided.find(|it| it.decision.is_some()).cloned()
+        });
+        match last {
+            None => self.toast.set(Some("Decide first".to_owned())),
+            Some(act) => self.reopen_decision(act),
+        }
     }
 
     /// Shows or hides the highlights of query terms.

@@ -241,6 +241,8 @@ fn AdjudicationForm(
     let claim = found.content.claim;
     let replaces = StoredValue::new(active_adjudications(&found));
     let before = replaces.with_value(Vec::len);
+    // They would bias a decision that is still to be made.
+    let shows_rankers = before > 0;
     let head = NodeRef::<html::H2>::new();
     let field = NodeRef::<html::Textarea>::new();
     let done = Callback::new(move |()| {
@@ -346,7 +348,7 @@ fn AdjudicationForm(
                 </ButtonWithShortcutKey>
             </div>
         </header>
-        <ItemHistoryView found/>
+        <ItemHistoryView found shows_rankers/>
         <div class="settle">
             <h3>{question}</h3>
             <p class="note">{said}</p>

@@ -19,6 +19,8 @@ use crate::widgets::variant::axiom_variant_label;
 pub(super) fn ItemHistoryView(
     /// The history as the server returns it.
     found: ItemHistoryResponse,
+    /// Whether the preferences of the rankers are shown.
+    shows_rankers: bool,
 ) -> impl IntoView {
     let claim = found.content.claim;
     let content = &found.content;
@@ -35,7 +37,10 @@ pub(super) fn ItemHistoryView(
             .map_or("not scored", |it| labels::preference_label(it, claim));
         view! { <li><b>{it.name.clone()}</b> " " {prefers}</li> }
     });
-    let rankers = rankers.collect_view();
+    let rankers = match shows_rankers {
+        true => view! { <ul class="facts">{rankers.collect_view()}</ul> }.into_any(),
+        false => view! { <p class="note">"Shown after your decision."</p> }.into_any(),
+    };
     let rows = found
         .events
         .iter()
@@ -49,7 +54,7 @@ pub(super) fn ItemHistoryView(
         </p>
         <ItemContentView content=found.content.clone()/>
         <h3>"Rankers"</h3>
-        <ul class="facts">{rankers}</ul>
+        {rankers}
         <h3>"History"</h3>
         <HeadedTable
             name="History"
