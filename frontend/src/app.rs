@@ -6,6 +6,7 @@ use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::hooks::{use_location, use_navigate, use_url};
 use leptos_router::{NavigateOptions, PartialPathMatch, PathSegment, PossibleRouteMatch};
+use wasm_bindgen::JsCast;
 
 use crate::bundle_loader::LazyBundlePage;
 use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
@@ -27,7 +28,7 @@ pub(crate) fn App() -> impl IntoView {
             if page.is_empty() { "Axioscope".to_owned() } else { format!("{page} · Axioscope") }
         }/>
         <Router>
-            <a class="skip" href="#main">"Skip to content"</a>
+            <a class="skip" href="#main" on:click=focus_main>"Skip to content"</a>
             <Header/>
             <main id="main" tabindex="-1">
                 <ErrorBoundary fallback=|errors| view! { <ErrorBoundaryMessages errors/> }>
@@ -59,6 +60,15 @@ pub(crate) fn App() -> impl IntoView {
                 </p>
             </footer>
         </Router>
+    }
+}
+
+/// Moves the focus to the content, which a link of the router does not.
+fn focus_main(event: leptos::ev::MouseEvent) {
+    event.prevent_default();
+    let main = document().get_element_by_id("main");
+    if let Some(main) = main.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = main.focus();
     }
 }
 
@@ -149,6 +159,23 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
     }
 }
 
+/// Returns the title of a page of the lazy bundle with the study or the training that it is about.
+fn full_title(page: &PageRoute) -> Option<String> {
+    let name = lazy_title(page)?;
+    Some(match page {
+        PageRoute::Instance {
+            study,
+            probe,
+            number,
+        } => format!("{} instance {number}, {study}", probe.name()),
+        PageRoute::Training { training: about } => format!("{name}, {about}"),
+        page => match page.study() {
+            Some(study) => format!("{name}, {study}"),
+            None => name.to_owned(),
+        },
+    })
+}
+
 /// Shows the page of the lazy bundle that matches the address.
 #[component]
 fn LazyRoute() -> impl IntoView {
@@ -163,7 +190,8 @@ fn LazyRoute() -> impl IntoView {
             _ => path,
         }
     });
-    let title = move || path.with(|it| PageRoute::parse(it).as_ref().and_then(lazy_title));
+    // The path of a page that stays mounted is that of its first instance.
+    let title = move || full_title(&PageRoute::parse(url.read().path())?);
     view! {
         <Title text=move || title().unwrap_or_default()/>
         {move || view! { <LazyBundlePage path=path.get() until="Loading the page"/> }}

@@ -256,6 +256,11 @@ impl PageRoute {
         }
     }
 
+    /// Returns the name of the study that the page is about.
+    pub(crate) fn study(&self) -> Option<String> {
+        self.values().text("study")
+    }
+
     /// Returns whether another page replaces this one in place, so that it stays mounted: the next
     /// instance, or another ranker of the Late interaction page of a study.
     pub(crate) fn stays_mounted_for(&self, next: &PageRoute) -> bool {

@@ -25,6 +25,7 @@ mod operator;
 mod trainings;
 mod rebinding;
 mod readability;
+mod first_screen;
 mod long_tasks;
 mod annotation;
 mod live_reload;

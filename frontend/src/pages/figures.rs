@@ -139,7 +139,7 @@ fn FiguresView(
             id="funnel"
             name="From candidates to instances"
             said="Pairs that remain with the axiom as originally stated, with relaxed \
-                 preconditions, and extended to queries of any length."
+                 preconditions, and extended to queries of any length. Logarithmic scale."
             drawing=Some(
                 FigureWithSelection::without_selection(
                     plot::draw_mining_funnel(&figures.funnels),

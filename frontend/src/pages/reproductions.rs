@@ -30,6 +30,17 @@ struct ReproductionChoice {
 pub(crate) fn ReproductionsPage() -> impl IntoView {
     let choice = PageLocation::signal_following_query_string(choice_from_address);
     let studies = api::fetch_on_signal_change(|| ListStudiesRequest {});
+    // Without a study in the address, the first one fills our columns.
+    let is_chosen = PageLocation::from_context_or_browser().query_parameter("study");
+    if is_chosen.is_none() {
+        Effect::new(move |_| {
+            let first = studies.get().and_then(Result::ok);
+            let first = first.and_then(|it| Some(it.first()?.name.clone()));
+            if first.is_some() && choice.with_untracked(|it| it.study.is_none()) {
+                choice.update(|it| it.study = first);
+            }
+        });
+    }
     let replayed = LocalResource::new(move || {
         let ReproductionChoice { asked, study } = choice.get();
         async move { fetch(asked, study).await }
@@ -86,8 +97,9 @@ fn set_choice(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
     let page = PageRoute::Reproductions {
         table: Some(next.asked),
     };
-    let study = next.study.clone().map(|it| ("study", it));
-    let href = page.href() + &query_string(study);
+    // No study is a choice as well.
+    let study = next.study.clone().unwrap_or_default();
+    let href = page.href() + &query_string([("study", study)]);
     if let Ok(history) = window().history() {
         let null = wasm_bindgen::JsValue::NULL;
         let _ = history.replace_state_with_url(&null, "", Some(&href));

@@ -101,8 +101,8 @@ pub(crate) fn AttentionMaps(
         <Section
             id="attention"
             name
-            note="Attention weights of one layer between query and document tokens; darker is \
-                 higher, and the frame marks the maximum. Attention weights do not explain the \
+            note="Attention weights of one layer between query and document tokens; a stronger \
+                 color is higher, and the frame marks the maximum. Attention weights do not explain the \
                  score."
             header=move || view! { <FigureExportButtons of="attention" svg csv/> }
         >
@@ -234,7 +234,8 @@ fn attention_figure(
     let most: Vec<String> = most.collect();
     PlotFigure {
         alt_text: format!("{name}{cut}: {}.", most.join("; ")),
-        description: "Rows are query tokens, columns document tokens; darker is higher.".to_owned(),
+        description: "Rows are query tokens, columns document tokens; a stronger color is higher."
+            .to_owned(),
         ..token_match_map::token_match_figure(name, &matches)
     }
 }

@@ -205,10 +205,17 @@ impl TermTableScale {
             .iter()
             .map(|it| claim_margin(claim, it).abs());
         let scores = contributions.scores.iter().map(|it| it.abs());
+        let most_score = scores.fold(0.0, f64::max);
+        let gap = gaps.fold(claim_margin(claim, &contributions.scores).abs(), f64::max);
+        let decimals = [most_score, gap]
+            .into_iter()
+            .filter(|it| *it > 0.0)
+            .map(format::score_decimals_for_spread);
         TermTableScale {
             most: all.fold(0.0, |most, it| it.abs().max(most)),
-            gap: gaps.fold(claim_margin(claim, &contributions.scores).abs(), f64::max),
-            digits: format::score_decimals_for_spread(scores.fold(0.0, f64::max)),
+            gap,
+            // A difference that has a bar is not written as 0.
+            digits: decimals.max().unwrap_or(0),
         }
     }
 

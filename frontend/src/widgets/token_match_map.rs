@@ -147,8 +147,8 @@ pub(crate) fn token_match_figure(name: &str, matches: &TokenSimilarities) -> Plo
         margin: 0.0,
         alt_text: sentence(name, matches),
         description: format!(
-            "Rows are query tokens, columns document tokens; darker is more similar, from {} \
-             (the median) to {}; frames mark the best matches.",
+            "Rows are query tokens, columns document tokens; a stronger color is more \
+             similar, from {} (the median) to {}; frames mark the best matches.",
             format_cosine(range[0]),
             format_cosine(range[1])
         ),

@@ -177,8 +177,8 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
         <header>
             <h2 id="tokens">{format!("Token matches of {}", ranker.label)}</h2>
             <p class="note">
-                "Similarity of each query token to each document token; darker is more similar, \
-                 and the frame marks the best match, which is added to the score" {note}
+                "Similarity of each query token to each document token; a stronger color is more \
+                 similar, and the frame marks the best match, which is added to the score" {note}
             </p>
             <FigureExportButtons of="tokens" table=as_table turn svg csv/>
         </header>

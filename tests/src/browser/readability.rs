@@ -24,7 +24,7 @@ macro_rules! readable_pages {
 readable_pages! {
     studies: "/", "a.card";
     study: "/studies/demo", "[role=grid] a.cell[data-step]";
-    instances: "/studies/demo/rankers/bm25/probes/tfc1/instances?outcome=violated", "a.line .verdict";
+    instances: "/studies/demo/rankers/bm25/probes/mtdc/instances?outcome=violated", "a.line .verdict";
     instance: "/studies/demo/probes/tfc1/instances/0?variant=fixed", "table.measured";
     playground: "/playground", "#playground-query";
     workbench: "/workbench", "#files-picker";

@@ -104,7 +104,7 @@ rankers = ["bm25", "ql"]"#;
             "the texts",
             &format!("return !document.querySelector(\"{PICKER}\")"),
         );
-        tab.click_at("[role=grid] a.cell[data-step]");
+        tab.click_at("[role=grid] a.cell[aria-selected='true']");
         tab.wait_for_element("rows", "a.line");
         tab.click_at("a.line");
         tab.wait_for_text("Why this is an instance");

@@ -122,10 +122,10 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
         tab.wait_for_address("/studies/demo/human-judgments");
         open(tab, "/study/demo?cell=lnc2.0");
         tab.wait_for_address("/studies/demo?probe=lnc2&ranker=0");
-        tab.click_at("#cell-0-tfc1");
-        tab.wait_for_address("/studies/demo?ranker=bm25&probe=tfc1");
+        tab.click_at("#cell-0-mtdc");
+        tab.wait_for_address("/studies/demo?ranker=bm25&probe=mtdc");
         tab.press(Key::Enter);
-        tab.wait_for_address("/studies/demo/rankers/bm25/probes/tfc1/instances");
+        tab.wait_for_address("/studies/demo/rankers/bm25/probes/mtdc/instances");
         tab.wait_for_count("rows", "a.line", "> 5");
 
         tab.wait_until(
@@ -140,7 +140,7 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
             &[],
         );
         tab.click(AriaRole::Radio, violated.as_str().unwrap());
-        tab.wait_for_address("/studies/demo/rankers/bm25/probes/tfc1/instances?outcome=violated");
+        tab.wait_for_address("/studies/demo/rankers/bm25/probes/mtdc/instances?outcome=violated");
         tab.wait_until(
             "violations only",
             "const lines = [...document.querySelectorAll('a.line .verdict')];
@@ -148,14 +148,14 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
         );
 
         tab.choose("Order", "closest call first");
-        tab.wait_for_address("/studies/demo/rankers/bm25/probes/tfc1/instances?outcome=violated&sort=absolute-margin");
+        tab.wait_for_address("/studies/demo/rankers/bm25/probes/mtdc/instances?outcome=violated&sort=absolute-margin");
         tab.wait_until(
             "the new order",
             "return !document.querySelector('.listed .stale')",
         );
 
         tab.click_at("a.line");
-        tab.wait_for_address("/studies/demo/probes/tfc1/instances/");
+        tab.wait_for_address("/studies/demo/probes/mtdc/instances/");
         instance(tab);
     });
 }
@@ -205,7 +205,7 @@ fn instance(tab: &BrowserTab) {
     let query = tab.text("h1.query");
     tab.wait_for_count("the texts", ".docs .doc", ">= 2");
     tab.press("p");
-    tab.wait_for_address("/playground?study=demo&probe=tfc1");
+    tab.wait_for_address("/playground?study=demo&probe=mtdc");
     tab.wait_until(
         "the query",
         "return document.querySelector('#playground-query')?.value",
@@ -215,7 +215,7 @@ fn instance(tab: &BrowserTab) {
         &[],
     );
     assert_eq!(asked.as_str().unwrap().trim(), query.trim());
-    tab.wait_for_text("Opened from TFC1 instance");
+    tab.wait_for_text("Opened from M-TDC instance");
     tab.wait_for_element("an axiom that applies", ".holds .verdict.ok");
 }
 

@@ -397,7 +397,8 @@ impl BrowserTab {
         self.look(width, HEIGHT, scheme);
     }
 
-    fn look(&self, width: u32, height: u32, scheme: ColorScheme) {
+    /// Sets the size and the color scheme of the page.
+    pub(crate) fn look(&self, width: u32, height: u32, scheme: ColorScheme) {
         let size = json!({
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
         });

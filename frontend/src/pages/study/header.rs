@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::html;
 use leptos::prelude::*;
+use shared::compare::RankerRef;
 use shared::report::{format, study_tables};
 use shared::score::RankerKind;
 use shared::study::overview::StudyOverview;
@@ -12,6 +13,7 @@ use super::address::controls_parameters;
 use super::cite::CiteDialog;
 use super::export::ExportDialog;
 use crate::number_format::format_count_with_noun;
+use crate::pages::compare_address::CompareView;
 use crate::routes::{PageRoute, query_string};
 
 /// Renders the header of the page.
@@ -48,10 +50,7 @@ pub(super) fn StudyHeader(
         view! { <a class="btn" href=page.href()>"Late interaction"</a> }
     });
     let differ = (it.rows.len() > 1).then(|| {
-        let study = it.name.clone();
-        view! {
-            <a class="btn" href=PageRoute::CompareRankers { study }.href()>"Compare rankers"</a>
-        }
+        view! { <a class="btn" href=comparison_href(&it)>"Compare rankers"</a> }
     });
     let n_instances = move || {
         let n: u64 = overview
@@ -112,6 +111,20 @@ pub(super) fn StudyHeader(
         <CiteDialog overview dialog=cite/>
         <ExportDialog overview dialog=export/>
     }
+}
+
+/// Returns the address of the comparison of the first lexical ranker with the first neural one, or
+/// of the first two rankers.
+fn comparison_href(overview: &StudyOverview) -> String {
+    let first = |kind| {
+        let row = overview.rows.iter().find(|it| it.ranker.kind == kind)?;
+        Some(RankerRef::Ranker(row.slug.clone()))
+    };
+    let mut view = CompareView::default();
+    if let Some((lexical, neural)) = first(RankerKind::Lexical).zip(first(RankerKind::Neural)) {
+        view.comparison.rankers = [lexical, neural];
+    }
+    view.href(&overview.name)
 }
 
 /// Renders the description of the study and how it was made.

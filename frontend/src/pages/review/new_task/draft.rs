@@ -9,7 +9,7 @@ use shared::annotation::task::{
 use shared::api::ErrorResponse;
 use shared::error::Error;
 use shared::probe::Probe;
-use shared::study::controls::StudyPageControls;
+use shared::study::controls::{InstanceSubset, StudyPageControls};
 use shared::study::overview::StudySummary;
 use shared::verdict::VerdictOutcome;
 
@@ -180,13 +180,17 @@ impl NewTaskFieldError {
 }
 
 impl NewTaskDraft {
-    /// Creates an empty draft for a study.
+    /// Creates an empty draft for a study. It draws from instances with a relevant document, about
+    /// which a person can say more than about two documents of another topic.
     pub(super) fn empty_for_study(study: &str) -> NewTaskDraft {
         NewTaskDraft {
             study: study.to_owned(),
             title: String::new(),
             probes: Vec::new(),
-            controls: StudyPageControls::default(),
+            controls: StudyPageControls {
+                subset: InstanceSubset::WithRelevant,
+                ..StudyPageControls::default()
+            },
             ranker: String::new(),
             outcome: None,
             min_margin: String::new(),

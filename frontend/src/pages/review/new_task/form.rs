@@ -5,7 +5,7 @@ use shared::api::annotation::{CreateTaskRequest, TaskDefinitionResponse};
 use shared::api::{GetBehavioralTestsRequest, GetStudyRequest};
 use shared::probe::Probe;
 use shared::study::behavioral_tests::BehavioralTestOptions;
-use shared::study::controls::StudyPageControls;
+use shared::study::controls::{InstanceSubset, StudyPageControls};
 use shared::study::overview::{StudyOverview, StudySummary};
 
 use super::draft::{self, NewTaskDraft, NewTaskField, NewTaskFieldError};
@@ -118,6 +118,11 @@ impl NewTaskForm {
             match found {
                 Ok(found) => {
                     let has_behaviours = found.n_behavioral_tests > 0;
+                    let has_relevant = found.columns.iter().any(|it| it.n_with_relevant > 0);
+                    if !has_relevant {
+                        let all = InstanceSubset::All;
+                        self.draft.update(|it| it.controls.subset = all);
+                    }
                     self.action.error.set(None);
                     self.study.set(Some(found));
                     if has_behaviours {
