@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::background_process::SharedServer;
 use super::readability;
 use super::tab::{AriaRole, BrowserTab, with_tab};
-use crate::harness::{TestHome, study_file, tiny_collection, tiny_model};
+use crate::harness::{TestHome, study_file, study_lines, tiny_collection, tiny_model};
 use crate::late_interaction::published;
 
 /// A study with a lexical ranker, an analyzed late-interaction model, and a cross-encoder.
@@ -15,13 +15,10 @@ static SITE: LazyLock<SharedServer> = LazyLock::new(|| {
     let late = tiny_model();
     let cross = late.parent().unwrap().join("cross-tiny");
     let models = [&late, &cross].map(|it| it.to_string_lossy().into_owned());
-    let rest = r#"pool = "all"
-probes = ["tfc1"]
-modes = ["fixed"]
-rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
+    let rest = study_lines("all", &["tfc1"], &["bm25", "tiny:late", "cross-tiny:cross"]);
     home.write(
         "study.toml",
-        study_file("tiny", "Tiny", tiny_collection(), rest),
+        study_file("tiny", "Tiny", tiny_collection(), &rest),
     );
     let given = models.each_ref().map(|it| format!("--model {it}"));
     let given = given.join(" ");

@@ -8,7 +8,7 @@ use shared::study::StudyDefinition;
 use super::front_end;
 use super::static_server::StaticServer;
 use super::tab::{AriaRole, with_tab};
-use crate::harness::{TestHome, demo_folder, study_file};
+use crate::harness::{TestHome, demo_folder, study_file, study_lines};
 
 #[test]
 fn without_a_server_studies_playground_and_workbench_work() {
@@ -65,11 +65,8 @@ fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
         return;
     };
     let home = TestHome::new();
-    let rest = r#"pool = "rank:bm25:20"
-probes = ["tfc1", "lnc2"]
-modes = ["fixed"]
-rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file("bare", "Bare", demo_folder(), rest));
+    let rest = study_lines("rank:bm25:20", &["tfc1", "lnc2"], &["bm25", "ql"]);
+    home.make_study(study_file("bare", "Bare", demo_folder(), &rest));
     home.run("study export bare --out studies --without-texts")
         .expect_success();
     let whole = Path::new(demo_folder()).join("corpus.jsonl");
