@@ -68,10 +68,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use shared::study::validate_study_name;
-use sqlx::any::{Any, AnyArguments, AnyPoolOptions};
+use sqlx::any::{Any, AnyArguments, AnyPoolOptions, AnyRow};
 use sqlx::migrate::{MigrateError, Migration, MigrationType};
-use sqlx::query::Query;
-use sqlx::{AnyPool, Connection, SqlSafeStr, Transaction};
+use sqlx::query::{Query, QueryAs};
+use sqlx::{AnyPool, Connection, FromRow, SqlSafeStr, Transaction};
 
 use crate::error::Error;
 use crate::store::postgres::JobsAdvisoryLock;
@@ -466,6 +466,18 @@ impl Database {
         executed
             .map(|it| it.rows_affected())
             .map_err(|it| self.failed(it))
+    }
+
+    /// Returns the first row of a query, if there is one.
+    async fn find_row<R>(
+        &self,
+        query: QueryAs<'_, Any, R, AnyArguments>,
+    ) -> Result<Option<R>, Error>
+    where
+        R: Send + Unpin + for<'r> FromRow<'r, AnyRow>,
+    {
+        let row = query.fetch_optional(&self.pool).await;
+        row.map_err(|it| self.failed(it))
     }
 
     fn failed(&self, error: sqlx::Error) -> Error {

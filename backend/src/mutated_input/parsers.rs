@@ -12,7 +12,7 @@ use neural::{
 };
 use shared::annotation::AnnotationTaskDefinition;
 use shared::collection::document_pairs::{self, layouts};
-use shared::collection::{Collection, beir, trec, tsv, wikipassageqa};
+use shared::collection::{Collection, FileInput, beir, trec, tsv, wikipassageqa};
 use shared::effectiveness::EffectivenessMeasure;
 use shared::error::{Error, FileReadReport};
 use shared::probe::manipulation::ManipulationWordLists;
@@ -40,36 +40,59 @@ pub(super) const PARSERS: &[Parser] = &[
     seeded(
         "beir-corpus",
         || packed(CORPUS),
-        |it| rows(beir::read_beir_documents("a", it, &mut |_| ())),
+        |it| {
+            rows(beir::read_beir_documents(FileInput::new(
+                "a",
+                it,
+                &mut |_| (),
+            )))
+        },
     ),
     of("beir-queries", &[QUERIES], |it| {
-        rows(beir::read_beir_queries("a", it, &mut |_| ()))
+        rows(beir::read_beir_queries(FileInput::new(
+            "a",
+            it,
+            &mut |_| (),
+        )))
     }),
     of("passages", &["d1\triver bank\nd2\tmud\n"], |it| {
-        rows(tsv::read_msmarco_passages("a", it, &mut |_| ()))
+        rows(tsv::read_msmarco_passages(FileInput::new(
+            "a",
+            it,
+            &mut |_| (),
+        )))
     }),
     of("documents", &["d1\thttp://a\triver\tbank\n"], |it| {
-        rows(tsv::read_msmarco_documents("a", it, &mut |_| ()))
+        rows(tsv::read_msmarco_documents(FileInput::new(
+            "a",
+            it,
+            &mut |_| (),
+        )))
     }),
     of("plain-lines", &["river bank\n\nmud\n"], |it| {
-        rows(tsv::read_one_passage_per_line("a", it, &mut |_| ()))
+        rows(tsv::read_one_passage_per_line(FileInput::new(
+            "a",
+            it,
+            &mut |_| (),
+        )))
     }),
     of("splits", &["q1\ttrain\nq2\ttest\n"], |it| {
-        rows(tsv::read_query_splits("a", it, &mut |_| ()))
+        rows(tsv::read_query_splits(FileInput::new("a", it, &mut |_| ())))
     }),
     of(
         "wikipassageqa-passages",
         &[r#"{"1": {"0": "river", "1": "bank"}}"#],
         |it| {
-            rows(wikipassageqa::read_wikipassageqa_passages(
+            rows(wikipassageqa::read_wikipassageqa_passages(FileInput::new(
                 "a",
                 it,
                 &mut |_| (),
-            ))
+            )))
         },
     ),
     of("wikipassageqa-questions", &[QUESTIONS], |it| {
-        wikipassageqa::read_wikipassageqa_questions("a", "test", it, &mut |_| ()).is_ok()
+        wikipassageqa::read_wikipassageqa_questions(FileInput::new("a", it, &mut |_| ()), "test")
+            .is_ok()
     }),
     of(
         "trec-qrels",
@@ -77,31 +100,35 @@ pub(super) const PARSERS: &[Parser] = &[
             "q1 0 d1 1\nq1 0 d2 0\n",
             "query-id\tcorpus-id\tscore\nq1\td1\t2\n",
         ],
-        |it| rows(trec::read_qrels("a", it, &mut |_| ())),
+        |it| rows(trec::read_qrels(FileInput::new("a", it, &mut |_| ()))),
     ),
     of("trec-run", &[RUN, METADATA], |it| {
-        rows(trec::read_run("a", it, &mut |_| ()))
+        rows(trec::read_run(FileInput::new("a", it, &mut |_| ())))
     }),
     of(
         "trec-labelled-run",
         &["q1 Q0 d1 1 2.5 a 1\nq1 Q0 d2 2 1e-3 a 0\n"],
-        |it| trec::read_graded_run("a", it, &mut |_| ()).is_ok(),
+        |it| trec::read_graded_run(FileInput::new("a", it, &mut |_| ())).is_ok(),
     ),
     of("scores", &["qid\tdocid\tscore\nq1\td1\t0.5\n", RUN], |it| {
-        trec::read_imported_scores("a", it, &mut |_| ()).is_ok()
+        trec::read_imported_scores(FileInput::new("a", it, &mut |_| ())).is_ok()
     }),
     of("trec-topics", &[TOPICS, "q1\triver bank\n"], |it| {
-        rows(trec::topics::read_trec_topics("a", it, &mut |_| ()))
+        rows(trec::topics::read_trec_topics(FileInput::new(
+            "a",
+            it,
+            &mut |_| (),
+        )))
     }),
     of("learning-curve", &[CURVE], |it| {
         LearningCurvePoint::parse_lines("a", it).is_ok()
     }),
     of("text-pairs", &[PAIRS], |it| {
-        rows(document_pairs::read_dataset_transfer_pairs(
+        rows(document_pairs::read_dataset_transfer_pairs(FileInput::new(
             "a",
             it,
             &mut |_| (),
-        ))
+        )))
     }),
     of(
         "expansions",
@@ -118,23 +145,33 @@ pub(super) const PARSERS: &[Parser] = &[
         },
     ),
     of("mspc", &[MSPC], |it| {
-        layouts::tsv::read_msr_paraphrase_table("train", "a", it, &mut |_| ()).is_ok()
+        layouts::tsv::read_msr_paraphrase_table("train", FileInput::new("a", it, &mut |_| ()))
+            .is_ok()
     }),
     of(
         "wikiturk",
         &["1\ta -LRB- b -RRB-\tc\td\te\tf\tg\th\ti\tj\n"],
-        |it| layouts::tsv::read_wikiturk_table("tune", "a", it, &mut |_| ()).is_ok(),
+        |it| {
+            layouts::tsv::read_wikiturk_table("tune", FileInput::new("a", it, &mut |_| ())).is_ok()
+        },
     ),
     of(
         "wnc",
         &["1\ta\tb\tthe biased one\tthe neutral one\n"],
-        |it| layouts::tsv::read_wiki_neutrality_corpus("a", it, &mut |_| ()).is_ok(),
+        |it| {
+            layouts::tsv::read_wiki_neutrality_corpus(FileInput::new("a", it, &mut |_| ())).is_ok()
+        },
     ),
     of("factuality", &[FACTUALITY], |it| {
-        layouts::factuality::make_answer_replacement_pairs("a", 42, it, &mut |_| ()).is_ok()
+        layouts::factuality::make_answer_replacement_pairs(FileInput::new("a", it, &mut |_| ()), 42)
+            .is_ok()
     }),
     of("titles", &["1\tRiver\n2\tBank\n"], |it| {
-        rows(layouts::read_document_titles("a", it, &mut |_| ()))
+        rows(layouts::read_document_titles(FileInput::new(
+            "a",
+            it,
+            &mut |_| (),
+        )))
     }),
     of(
         "word-vectors",
@@ -143,11 +180,11 @@ pub(super) const PARSERS: &[Parser] = &[
             "2 3\nriver 1 0 0\nbank 0 1 0\n",
         ],
         |it| {
-            rows(shared::word_vectors::read_word_vectors(
+            rows(shared::word_vectors::read_word_vectors(FileInput::new(
                 "a",
                 it,
                 &mut |_| (),
-            ))
+            )))
         },
     ),
     of(
@@ -358,10 +395,10 @@ seed = 42
 static SMALL: LazyLock<Study> = LazyLock::new(|| {
     let quiet = &mut |_| ();
     let collection = Collection {
-        queries: beir::read_beir_queries("q", QUERIES.as_bytes(), quiet)
+        queries: beir::read_beir_queries(FileInput::new("q", QUERIES.as_bytes(), quiet))
             .unwrap()
             .0,
-        docs: beir::read_beir_documents("c", CORPUS.as_bytes(), quiet)
+        docs: beir::read_beir_documents(FileInput::new("c", CORPUS.as_bytes(), quiet))
             .unwrap()
             .0,
         ..Collection::default()

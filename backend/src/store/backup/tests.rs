@@ -102,6 +102,14 @@ async fn back_up(place: &TestFolder, to: &Path) -> BackupCounts {
     write_backup(&place.folder, rows, to).unwrap()
 }
 
+/// Returns a filled place with a backup of it at `to`, and what the backup has.
+async fn filled_and_backed_up(to: &Path) -> (TestFolder, BackupCounts) {
+    let place = TestFolder::sqlite();
+    fill(&place).await;
+    let counts = back_up(&place, to).await;
+    (place, counts)
+}
+
 /// Returns a place for a restore: a folder that does not exist, and an empty database.
 fn empty(place: TestFolder) -> TestFolder {
     fs::remove_dir_all(&place.folder.root).unwrap();
@@ -236,9 +244,7 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
 async fn a_backup_is_restored_only_where_nothing_is() {
     let home = tempfile::tempdir().unwrap();
     let backup = home.path().join("backup.tar.gz");
-    let place = TestFolder::sqlite();
-    fill(&place).await;
-    back_up(&place, &backup).await;
+    let (place, _) = filled_and_backed_up(&backup).await;
 
     let error = restored(&place, &backup).await.unwrap_err().to_string();
     assert!(
@@ -269,9 +275,7 @@ fn left_in(place: &TestFolder) -> Vec<String> {
 async fn of_a_backup_that_is_cut_off_or_changed_nothing_is_restored() {
     let home = tempfile::tempdir().unwrap();
     let (whole, broken) = (home.path().join("whole"), home.path().join("broken"));
-    let place = TestFolder::sqlite();
-    fill(&place).await;
-    let size = back_up(&place, &whole).await;
+    let (_, size) = filled_and_backed_up(&whole).await;
     let bytes = fs::read(&whole).unwrap();
     let to = empty(TestFolder::sqlite());
     let check = async |bytes: &[u8], what: String| {
@@ -309,9 +313,7 @@ async fn a_backup_is_for_its_owner_alone() {
 
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
-    let place = TestFolder::sqlite();
-    fill(&place).await;
-    back_up(&place, &path).await;
+    filled_and_backed_up(&path).await;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o600);
     let to = empty(TestFolder::sqlite());
@@ -323,9 +325,7 @@ async fn a_backup_is_for_its_owner_alone() {
 async fn what_a_killed_restore_left_is_no_hindrance() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
-    let place = TestFolder::sqlite();
-    fill(&place).await;
-    let size = back_up(&place, &path).await;
+    let (_, size) = filled_and_backed_up(&path).await;
     let to = empty(TestFolder::sqlite());
     put(
         &to,
