@@ -310,8 +310,8 @@ pub(crate) fn for_each_nonempty_line(
         "check the path and its rights",
     ))?;
     let name = path.display().to_string();
-    let quiet = &mut |_| {};
-    let mut lines = LineReader::open(&name, file, FileSizeLimits::FILES, quiet)?;
+    let file = FileInput::without_progress(&name, file);
+    let mut lines = LineReader::open(file, FileSizeLimits::FILES)?;
     while let Some(line) = lines.next_line()? {
         let text = line.text.map_err(|reason| shared::error::Error::Line {
             file: path.display().to_string(),

@@ -242,10 +242,10 @@ fn train_word_vectors(
 
 /// Returns the demo collection, whose files are embedded in the program.
 pub(crate) fn embedded_demo_collection() -> Result<Collection, Error> {
-    let quiet = &mut |_| {};
-    let (docs, _) = beir::read_beir_documents(FileInput::new("corpus.jsonl", CORPUS, quiet))?;
-    let (queries, _) = beir::read_beir_queries(FileInput::new("queries.jsonl", QUERIES, quiet))?;
-    let (qrels, _) = trec::read_qrels(FileInput::new("qrels.tsv", QRELS, quiet))?;
+    let (docs, _) = beir::read_beir_documents(FileInput::without_progress("corpus.jsonl", CORPUS))?;
+    let (queries, _) =
+        beir::read_beir_queries(FileInput::without_progress("queries.jsonl", QUERIES))?;
+    let (qrels, _) = trec::read_qrels(FileInput::without_progress("qrels.tsv", QRELS))?;
     Ok(Collection {
         queries,
         docs,

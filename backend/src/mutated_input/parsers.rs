@@ -41,57 +41,45 @@ pub(super) const PARSERS: &[Parser] = &[
         "beir-corpus",
         || packed(CORPUS),
         |it| {
-            rows(beir::read_beir_documents(FileInput::new(
-                "a",
-                it,
-                &mut |_| (),
+            rows(beir::read_beir_documents(FileInput::without_progress(
+                "a", it,
             )))
         },
     ),
     of("beir-queries", &[QUERIES], |it| {
-        rows(beir::read_beir_queries(FileInput::new(
-            "a",
-            it,
-            &mut |_| (),
+        rows(beir::read_beir_queries(FileInput::without_progress(
+            "a", it,
         )))
     }),
     of("passages", &["d1\triver bank\nd2\tmud\n"], |it| {
-        rows(tsv::read_msmarco_passages(FileInput::new(
-            "a",
-            it,
-            &mut |_| (),
+        rows(tsv::read_msmarco_passages(FileInput::without_progress(
+            "a", it,
         )))
     }),
     of("documents", &["d1\thttp://a\triver\tbank\n"], |it| {
-        rows(tsv::read_msmarco_documents(FileInput::new(
-            "a",
-            it,
-            &mut |_| (),
+        rows(tsv::read_msmarco_documents(FileInput::without_progress(
+            "a", it,
         )))
     }),
     of("plain-lines", &["river bank\n\nmud\n"], |it| {
-        rows(tsv::read_one_passage_per_line(FileInput::new(
-            "a",
-            it,
-            &mut |_| (),
+        rows(tsv::read_one_passage_per_line(FileInput::without_progress(
+            "a", it,
         )))
     }),
     of("splits", &["q1\ttrain\nq2\ttest\n"], |it| {
-        rows(tsv::read_query_splits(FileInput::new("a", it, &mut |_| ())))
+        rows(tsv::read_query_splits(FileInput::without_progress("a", it)))
     }),
     of(
         "wikipassageqa-passages",
         &[r#"{"1": {"0": "river", "1": "bank"}}"#],
         |it| {
-            rows(wikipassageqa::read_wikipassageqa_passages(FileInput::new(
-                "a",
-                it,
-                &mut |_| (),
-            )))
+            rows(wikipassageqa::read_wikipassageqa_passages(
+                FileInput::without_progress("a", it),
+            ))
         },
     ),
     of("wikipassageqa-questions", &[QUESTIONS], |it| {
-        wikipassageqa::read_wikipassageqa_questions(FileInput::new("a", it, &mut |_| ()), "test")
+        wikipassageqa::read_wikipassageqa_questions(FileInput::without_progress("a", it), "test")
             .is_ok()
     }),
     of(
@@ -100,35 +88,31 @@ pub(super) const PARSERS: &[Parser] = &[
             "q1 0 d1 1\nq1 0 d2 0\n",
             "query-id\tcorpus-id\tscore\nq1\td1\t2\n",
         ],
-        |it| rows(trec::read_qrels(FileInput::new("a", it, &mut |_| ()))),
+        |it| rows(trec::read_qrels(FileInput::without_progress("a", it))),
     ),
     of("trec-run", &[RUN, METADATA], |it| {
-        rows(trec::read_run(FileInput::new("a", it, &mut |_| ())))
+        rows(trec::read_run(FileInput::without_progress("a", it)))
     }),
     of(
         "trec-labelled-run",
         &["q1 Q0 d1 1 2.5 a 1\nq1 Q0 d2 2 1e-3 a 0\n"],
-        |it| trec::read_graded_run(FileInput::new("a", it, &mut |_| ())).is_ok(),
+        |it| trec::read_graded_run(FileInput::without_progress("a", it)).is_ok(),
     ),
     of("scores", &["qid\tdocid\tscore\nq1\td1\t0.5\n", RUN], |it| {
-        trec::read_imported_scores(FileInput::new("a", it, &mut |_| ())).is_ok()
+        trec::read_imported_scores(FileInput::without_progress("a", it)).is_ok()
     }),
     of("trec-topics", &[TOPICS, "q1\triver bank\n"], |it| {
-        rows(trec::topics::read_trec_topics(FileInput::new(
-            "a",
-            it,
-            &mut |_| (),
+        rows(trec::topics::read_trec_topics(FileInput::without_progress(
+            "a", it,
         )))
     }),
     of("learning-curve", &[CURVE], |it| {
         LearningCurvePoint::parse_lines("a", it).is_ok()
     }),
     of("text-pairs", &[PAIRS], |it| {
-        rows(document_pairs::read_dataset_transfer_pairs(FileInput::new(
-            "a",
-            it,
-            &mut |_| (),
-        )))
+        rows(document_pairs::read_dataset_transfer_pairs(
+            FileInput::without_progress("a", it),
+        ))
     }),
     of(
         "expansions",
@@ -145,32 +129,30 @@ pub(super) const PARSERS: &[Parser] = &[
         },
     ),
     of("mspc", &[MSPC], |it| {
-        layouts::tsv::read_msr_paraphrase_table("train", FileInput::new("a", it, &mut |_| ()))
+        layouts::tsv::read_msr_paraphrase_table("train", FileInput::without_progress("a", it))
             .is_ok()
     }),
     of(
         "wikiturk",
         &["1\ta -LRB- b -RRB-\tc\td\te\tf\tg\th\ti\tj\n"],
         |it| {
-            layouts::tsv::read_wikiturk_table("tune", FileInput::new("a", it, &mut |_| ())).is_ok()
+            layouts::tsv::read_wikiturk_table("tune", FileInput::without_progress("a", it)).is_ok()
         },
     ),
     of(
         "wnc",
         &["1\ta\tb\tthe biased one\tthe neutral one\n"],
         |it| {
-            layouts::tsv::read_wiki_neutrality_corpus(FileInput::new("a", it, &mut |_| ())).is_ok()
+            layouts::tsv::read_wiki_neutrality_corpus(FileInput::without_progress("a", it)).is_ok()
         },
     ),
     of("factuality", &[FACTUALITY], |it| {
-        layouts::factuality::make_answer_replacement_pairs(FileInput::new("a", it, &mut |_| ()), 42)
+        layouts::factuality::make_answer_replacement_pairs(FileInput::without_progress("a", it), 42)
             .is_ok()
     }),
     of("titles", &["1\tRiver\n2\tBank\n"], |it| {
-        rows(layouts::read_document_titles(FileInput::new(
-            "a",
-            it,
-            &mut |_| (),
+        rows(layouts::read_document_titles(FileInput::without_progress(
+            "a", it,
         )))
     }),
     of(
@@ -180,11 +162,9 @@ pub(super) const PARSERS: &[Parser] = &[
             "2 3\nriver 1 0 0\nbank 0 1 0\n",
         ],
         |it| {
-            rows(shared::word_vectors::read_word_vectors(FileInput::new(
-                "a",
-                it,
-                &mut |_| (),
-            )))
+            rows(shared::word_vectors::read_word_vectors(
+                FileInput::without_progress("a", it),
+            ))
         },
     ),
     of(
@@ -299,20 +279,12 @@ pub(super) const PARSERS: &[Parser] = &[
     seeded(
         "lambdamart-statistics",
         || vec![SMALL_LAMBDAMART.tokenizer.clone()],
-        |it| {
-            let mut files = SMALL_LAMBDAMART.clone();
-            files.tokenizer = it.to_vec();
-            lambdamart_tests::loads_and_scores(&files)
-        },
+        |it| loads_lambdamart(|files| &mut files.tokenizer, it),
     ),
     seeded(
         "lambdamart-trees",
         || vec![SMALL_LAMBDAMART.weights.clone()],
-        |it| {
-            let mut files = SMALL_LAMBDAMART.clone();
-            files.weights = it.to_vec();
-            lambdamart_tests::loads_and_scores(&files)
-        },
+        |it| loads_lambdamart(|files| &mut files.weights, it),
     ),
     of(
         "ranker-toml",
@@ -393,12 +365,11 @@ seed = 42
 
 /// A study of three documents and one query.
 static SMALL: LazyLock<Study> = LazyLock::new(|| {
-    let quiet = &mut |_| ();
     let collection = Collection {
-        queries: beir::read_beir_queries(FileInput::new("q", QUERIES.as_bytes(), quiet))
+        queries: beir::read_beir_queries(FileInput::without_progress("q", QUERIES.as_bytes()))
             .unwrap()
             .0,
-        docs: beir::read_beir_documents(FileInput::new("c", CORPUS.as_bytes(), quiet))
+        docs: beir::read_beir_documents(FileInput::without_progress("c", CORPUS.as_bytes()))
             .unwrap()
             .0,
         ..Collection::default()
@@ -525,6 +496,13 @@ fn loads(start: &str, end: &str, input: &[u8]) -> bool {
 
 fn model(file: &str) -> Vec<Vec<u8>> {
     vec![fs::read(Path::new(TINY).join(file)).unwrap()]
+}
+
+/// Returns whether a small LambdaMART can be loaded when a file has other bytes, and can score.
+fn loads_lambdamart(file: fn(&mut ModelFileContents) -> &mut Vec<u8>, input: &[u8]) -> bool {
+    let mut files = SMALL_LAMBDAMART.clone();
+    *file(&mut files) = input.to_vec();
+    lambdamart_tests::loads_and_scores(&files)
 }
 
 /// Returns whether the smallest model can be loaded when a file has other bytes, and can score a
