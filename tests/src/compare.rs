@@ -184,12 +184,9 @@ fn rankers_of_a_study_are_compared_by_command_and_by_server() {
     let home = TestHome::new();
     let rest = study_lines("rank:bm25:10", &["tfc1"], &["bm25", "ql"]);
     home.make_study(study_file("pair", "A pair", demo_folder(), &rest));
-    let told = home
-        .run("compare --study pair --a bm25 --b nobody")
-        .expect_failure();
-    assert!(
-        told.contains("no ranker named `nobody`; there are bm25, ql"),
-        "{told}"
+    home.expect_refused(
+        "compare --study pair --a bm25 --b nobody",
+        "no ranker named `nobody`; there are bm25, ql",
     );
     let by_label = ["compare", "--study", "pair", "--a", "BM25", "--b", "1"];
     let by_label = home.run_with(&by_label).expect_success();

@@ -446,7 +446,7 @@ pub(super) fn standard_errors(evaluation: &RunEvaluation) -> MeasureValues {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::path::Path;
 
     use shared::collection::{Document, Query};
@@ -454,12 +454,13 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn repeated_documents_are_examples_with_their_grade() {
-        let document = |id: &str| Document {
-            id: id.to_owned(),
+    /// Returns documents with their ids, and a training query with the relevant document `good` and
+    /// the judged document `bad`.
+    pub(in super::super) fn collection_of_one_query(docs: &[(&str, &str)]) -> Collection {
+        let document = |(id, text): &(&str, &str)| Document {
+            id: (*id).to_owned(),
             title: String::new(),
-            text: "a river".to_owned(),
+            text: (*text).to_owned(),
             group: None,
         };
         let query = Query {
@@ -469,11 +470,16 @@ mod tests {
             split: Some("train".to_owned()),
         };
         let grades = BTreeMap::from([("good".to_owned(), 1), ("bad".to_owned(), 0)]);
-        let collection = Collection {
+        Collection {
             queries: vec![query],
-            docs: vec![document("good"), document("bad")],
+            docs: docs.iter().map(document).collect(),
             qrels: Qrels(BTreeMap::from([("q".to_owned(), grades)])),
-        };
+        }
+    }
+
+    #[test]
+    fn repeated_documents_are_examples_with_their_grade() {
+        let collection = collection_of_one_query(&[("good", "a river"), ("bad", "a river")]);
         let pool = CandidatePoolSpec::Judged;
         let pools = CandidatePools::compute(&pool, &collection, Path::new(".")).unwrap();
         let mut candidates = SplitCandidates::select(&collection, "train", &pools).unwrap();

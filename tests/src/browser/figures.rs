@@ -17,8 +17,7 @@ fn choose(tab: &BrowserTab, field: usize, value: &str) {
 fn the_figures_of_a_study_follow_what_is_chosen() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/studies/demo");
-        tab.click(AriaRole::Link, "Figures");
-        tab.wait_for_address("/studies/demo/figures");
+        tab.follow_link("Figures", "/studies/demo/figures");
         tab.wait_for_element("the funnel", ".drawn svg.drawing");
         tab.expect_headings(&[
             "funnel",

@@ -35,8 +35,7 @@ fn without_a_server_studies_playground_and_workbench_work() {
     let host = StaticServer::start(mounts);
     with_tab(&host.origin, |tab| {
         tab.open("/");
-        tab.click(AriaRole::Link, "Glaciers, bread and bridges");
-        tab.wait_for_address("/studies/demo");
+        tab.follow_link("Glaciers, bread and bridges", "/studies/demo");
         tab.wait_for_count("the map", "[role=grid] a.cell[data-step]", ">= 12");
         tab.click(AriaRole::Radio, "code");
         tab.wait_for_address("/studies/demo?variant=code");
@@ -90,8 +89,7 @@ fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
         tab.wait_for_text("The text is not published.");
         tab.wait_for_text("This study was published without document texts.");
         assert_eq!(tab.count(".doc p.text"), 0);
-        tab.click(AriaRole::Link, "Add your copy of the collection");
-        tab.wait_for_address("/studies/bare");
+        tab.follow_link("Add your copy of the collection", "/studies/bare");
         tab.wait_for_text("This study was published without document texts.");
         const PICKER: &str = "section[aria-label='Missing document texts'] input";
         tab.upload(PICKER, &[&half]);

@@ -218,6 +218,12 @@ impl BrowserTab {
         self.wait_until(&format!("to be at {address} exactly"), &script);
     }
 
+    /// Clicks on a link and waits for an address with this beginning.
+    pub(crate) fn follow_link(&self, name: &str, address: &str) {
+        self.click(AriaRole::Link, name);
+        self.wait_for_address(address);
+    }
+
     /// Waits for an address with this beginning: path, query string and fragment.
     pub(crate) fn wait_for_address(&self, address: &str) {
         assert_ne!(address, "/", "every address begins so: take `at_exactly`");
