@@ -31,7 +31,7 @@ pub use optimizer::{Optimizer, OptimizerConfig};
 pub use recipe::{
     ExampleUnit, LossSettings, NegativeSource, NetworkSettings, OptimizerSettings,
     SamplingSettings, ScheduleSettings, SelectedWeights, SelectionMeasure, SelectionSettings,
-    TrainingRecipe, WordSettings,
+    TrainingRecipe, WordSettings, find_settable_key, settable_keys,
 };
 pub use regularizer::{
     PerturbationSeed, PerturbationSource, RegularizerAxiom, RegularizerSettings, UpdateScores,

@@ -291,7 +291,7 @@ mod tests {
             collection: "wikiqa".to_owned(),
             spec: TrainingSpec {
                 test: Some("test".to_owned()),
-                ..serde_json::from_str(r#"{"model":"drmm"}"#).unwrap()
+                ..TrainingSpec::of_model("drmm")
             },
         };
         assert_eq!(request, expected);
