@@ -32,8 +32,15 @@ macro_rules! row {
     };
 }
 
-/// Lists the migrations of a database in order. File names start with a number of four digits.
+/// Lists the migrations in order, with the files of a database. File names start with a number of
+/// four digits.
 macro_rules! migrator {
+    ($folder:literal) => {
+        migrator!(
+            $folder: "0001_start" "0002_certificates" "0003_people" "0004_review"
+            "0005_operator_session"
+        )
+    };
     ($folder:literal: $($file:literal)*) => {
         sqlx::migrate::Migrator::with_migrations(vec![$(
             $crate::store::migration(

@@ -40,47 +40,30 @@ pub(super) const PARSERS: &[Parser] = &[
     seeded(
         "beir-corpus",
         || packed(CORPUS),
-        |it| {
-            rows(beir::read_beir_documents(FileInput::without_progress(
-                "a", it,
-            )))
-        },
+        |it| rows(beir::read_beir_documents(input(it))),
     ),
     of("beir-queries", &[QUERIES], |it| {
-        rows(beir::read_beir_queries(FileInput::without_progress(
-            "a", it,
-        )))
+        rows(beir::read_beir_queries(input(it)))
     }),
     of("passages", &["d1\triver bank\nd2\tmud\n"], |it| {
-        rows(tsv::read_msmarco_passages(FileInput::without_progress(
-            "a", it,
-        )))
+        rows(tsv::read_msmarco_passages(input(it)))
     }),
     of("documents", &["d1\thttp://a\triver\tbank\n"], |it| {
-        rows(tsv::read_msmarco_documents(FileInput::without_progress(
-            "a", it,
-        )))
+        rows(tsv::read_msmarco_documents(input(it)))
     }),
     of("plain-lines", &["river bank\n\nmud\n"], |it| {
-        rows(tsv::read_one_passage_per_line(FileInput::without_progress(
-            "a", it,
-        )))
+        rows(tsv::read_one_passage_per_line(input(it)))
     }),
     of("splits", &["q1\ttrain\nq2\ttest\n"], |it| {
-        rows(tsv::read_query_splits(FileInput::without_progress("a", it)))
+        rows(tsv::read_query_splits(input(it)))
     }),
     of(
         "wikipassageqa-passages",
         &[r#"{"1": {"0": "river", "1": "bank"}}"#],
-        |it| {
-            rows(wikipassageqa::read_wikipassageqa_passages(
-                FileInput::without_progress("a", it),
-            ))
-        },
+        |it| rows(wikipassageqa::read_wikipassageqa_passages(input(it))),
     ),
     of("wikipassageqa-questions", &[QUESTIONS], |it| {
-        wikipassageqa::read_wikipassageqa_questions(FileInput::without_progress("a", it), "test")
-            .is_ok()
+        wikipassageqa::read_wikipassageqa_questions(input(it), "test").is_ok()
     }),
     of(
         "trec-qrels",
@@ -88,31 +71,27 @@ pub(super) const PARSERS: &[Parser] = &[
             "q1 0 d1 1\nq1 0 d2 0\n",
             "query-id\tcorpus-id\tscore\nq1\td1\t2\n",
         ],
-        |it| rows(trec::read_qrels(FileInput::without_progress("a", it))),
+        |it| rows(trec::read_qrels(input(it))),
     ),
     of("trec-run", &[RUN, METADATA], |it| {
-        rows(trec::read_run(FileInput::without_progress("a", it)))
+        rows(trec::read_run(input(it)))
     }),
     of(
         "trec-labelled-run",
         &["q1 Q0 d1 1 2.5 a 1\nq1 Q0 d2 2 1e-3 a 0\n"],
-        |it| trec::read_graded_run(FileInput::without_progress("a", it)).is_ok(),
+        |it| trec::read_graded_run(input(it)).is_ok(),
     ),
     of("scores", &["qid\tdocid\tscore\nq1\td1\t0.5\n", RUN], |it| {
-        trec::read_imported_scores(FileInput::without_progress("a", it)).is_ok()
+        trec::read_imported_scores(input(it)).is_ok()
     }),
     of("trec-topics", &[TOPICS, "q1\triver bank\n"], |it| {
-        rows(trec::topics::read_trec_topics(FileInput::without_progress(
-            "a", it,
-        )))
+        rows(trec::topics::read_trec_topics(input(it)))
     }),
     of("learning-curve", &[CURVE], |it| {
         LearningCurvePoint::parse_lines("a", it).is_ok()
     }),
     of("text-pairs", &[PAIRS], |it| {
-        rows(document_pairs::read_dataset_transfer_pairs(
-            FileInput::without_progress("a", it),
-        ))
+        rows(document_pairs::read_dataset_transfer_pairs(input(it)))
     }),
     of(
         "expansions",
@@ -129,31 +108,23 @@ pub(super) const PARSERS: &[Parser] = &[
         },
     ),
     of("mspc", &[MSPC], |it| {
-        layouts::tsv::read_msr_paraphrase_table("train", FileInput::without_progress("a", it))
-            .is_ok()
+        layouts::tsv::read_msr_paraphrase_table("train", input(it)).is_ok()
     }),
     of(
         "wikiturk",
         &["1\ta -LRB- b -RRB-\tc\td\te\tf\tg\th\ti\tj\n"],
-        |it| {
-            layouts::tsv::read_wikiturk_table("tune", FileInput::without_progress("a", it)).is_ok()
-        },
+        |it| layouts::tsv::read_wikiturk_table("tune", input(it)).is_ok(),
     ),
     of(
         "wnc",
         &["1\ta\tb\tthe biased one\tthe neutral one\n"],
-        |it| {
-            layouts::tsv::read_wiki_neutrality_corpus(FileInput::without_progress("a", it)).is_ok()
-        },
+        |it| layouts::tsv::read_wiki_neutrality_corpus(input(it)).is_ok(),
     ),
     of("factuality", &[FACTUALITY], |it| {
-        layouts::factuality::make_answer_replacement_pairs(FileInput::without_progress("a", it), 42)
-            .is_ok()
+        layouts::factuality::make_answer_replacement_pairs(input(it), 42).is_ok()
     }),
     of("titles", &["1\tRiver\n2\tBank\n"], |it| {
-        rows(layouts::read_document_titles(FileInput::without_progress(
-            "a", it,
-        )))
+        rows(layouts::read_document_titles(input(it)))
     }),
     of(
         "word-vectors",
@@ -161,11 +132,7 @@ pub(super) const PARSERS: &[Parser] = &[
             "river 1.0 0.5 -2e-3\nbank 0 1 0\n",
             "2 3\nriver 1 0 0\nbank 0 1 0\n",
         ],
-        |it| {
-            rows(shared::word_vectors::read_word_vectors(
-                FileInput::without_progress("a", it),
-            ))
-        },
+        |it| rows(shared::word_vectors::read_word_vectors(input(it))),
     ),
     of(
         "vocabulary",
@@ -496,6 +463,11 @@ fn loads(start: &str, end: &str, input: &[u8]) -> bool {
 
 fn model(file: &str) -> Vec<Vec<u8>> {
     vec![fs::read(Path::new(TINY).join(file)).unwrap()]
+}
+
+/// Returns bytes as a file that a reader takes.
+fn input(bytes: &[u8]) -> FileInput<'_, &[u8]> {
+    FileInput::without_progress("a", bytes)
 }
 
 /// Returns whether a small LambdaMART can be loaded when a file has other bytes, and can score.

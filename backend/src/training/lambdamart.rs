@@ -24,7 +24,7 @@ use shared::score::ranking_features::{
 use shared::text::Analyzer;
 use shared::training::{LearningCurvePoint, TrainingSummary};
 
-use super::examples::{CandidatesOfSplits, PreparedCandidates, SplitCandidates, measure_values};
+use super::examples::{CandidatesOfSplits, SplitCandidates, measure_values};
 use super::folder::{self, TrainingFolder};
 use super::prepared_training::{PreparedTraining, SelectedModel};
 use super::ranker_in_training::RankerInTraining;
@@ -118,12 +118,10 @@ pub(super) fn train(
         prepared,
         checkpoint,
     };
-    if !work.run_to_end(observer)? {
-        return Ok(None);
+    match work.run_to_end(observer)? {
+        true => work.summarize(test).map(Some),
+        false => Ok(None),
     }
-    let ranker = &work.prepared.ranker;
-    let test = test.map(|it| PreparedCandidates::prepare(collection, it, ranker));
-    work.summarize(test.as_ref()).map(Some)
 }
 
 /// The trees grown so far, with the features that they read.
@@ -286,10 +284,7 @@ impl LambdaMartWork<'_> {
     }
 
     /// Evaluates the selected trees and writes the result.
-    fn summarize(
-        &mut self,
-        test: Option<&PreparedCandidates<'_, TreesInTraining>>,
-    ) -> Result<TrainingSummary, Error> {
+    fn summarize(&mut self, test: Option<SplitCandidates>) -> Result<TrainingSummary, Error> {
         let bytes = self.prepared.folder.read_selected(LAMBDAMART_FILES[2])?;
         let trees = LambdaMartTrees::from_json(&bytes);
         let trees = trees.map_err(Error::model_error_converter("that is trained"))?;

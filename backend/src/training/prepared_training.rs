@@ -19,6 +19,7 @@ use crate::error::Error;
 /// A ranker in training with its candidates, its axioms, its folder and its learning curve.
 pub(super) struct PreparedTraining<'a, R: RankerInTraining> {
     pub request: &'a TrainingRequest,
+    collection: &'a Collection,
     pub ranker: R,
     pub training: PreparedCandidates<'a, R>,
     dev: PreparedCandidates<'a, R>,
@@ -71,6 +72,7 @@ impl<'a, R: RankerInTraining> PreparedTraining<'a, R> {
         };
         Ok(PreparedTraining {
             request,
+            collection,
             ranker,
             training,
             dev,
@@ -102,12 +104,13 @@ impl<'a, R: RankerInTraining> PreparedTraining<'a, R> {
     pub(super) fn write_result(
         &self,
         ranker: &R,
-        test: Option<&PreparedCandidates<'_, R>>,
+        test: Option<SplitCandidates>,
         model: &SelectedModel<'_>,
     ) -> Result<TrainingSummary, Error> {
+        let test = test.map(|it| PreparedCandidates::prepare(self.collection, it, ranker));
         let dev = self.dev.evaluate(ranker)?;
-        let test_values = test.map(|it| it.evaluate(ranker)).transpose()?;
-        let controlled = test.unwrap_or(&self.dev);
+        let test_values = test.as_ref().map(|it| it.evaluate(ranker)).transpose()?;
+        let controlled = test.as_ref().unwrap_or(&self.dev);
         let mut controls =
             controlled.evaluate_controls(ranker, &self.training, self.request.seed)?;
         controls.standard_error = standard_errors(test_values.as_ref().unwrap_or(&dev));

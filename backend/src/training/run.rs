@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
 use shared::training::{LearningCurvePoint, TrainingSummary};
 
-use super::examples::{CandidatesOfSplits, PreparedCandidates};
+use super::examples::{CandidatesOfSplits, SplitCandidates};
 use super::folder::{self, TrainingFolder};
 use super::negatives::{PoolRankings, select_teacher_scores};
 use super::perturbation::PerturbedTexts;
@@ -137,12 +137,10 @@ fn train_network(
         perturbed,
         run,
     };
-    if !work.run_to_end(observer)? {
-        return Ok(None);
+    match work.run_to_end(observer)? {
+        true => work.summarize(test).map(Some),
+        false => Ok(None),
     }
-    let network = &work.prepared.ranker;
-    let test = test.map(|it| PreparedCandidates::prepare(collection, it, network));
-    work.summarize(test.as_ref()).map(Some)
 }
 
 /// A training in progress.
@@ -209,10 +207,7 @@ impl TrainingWork<'_> {
     }
 
     /// Evaluates the selected weights and writes the result.
-    fn summarize(
-        &self,
-        test: Option<&PreparedCandidates<'_, InteractionNetwork>>,
-    ) -> Result<TrainingSummary, Error> {
+    fn summarize(&self, test: Option<SplitCandidates>) -> Result<TrainingSummary, Error> {
         let weights = self.prepared.folder.read_selected(WEIGHTS)?;
         let trained = &self.prepared.ranker;
         let words = trained.vocabulary().words().to_vec();

@@ -56,9 +56,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         // The table selects the same terms as a click in a plot.
         tab.click(AriaRole::Button, "river");
         tab.wait_for_address("/studies/tiny/late-interaction?term=river");
-        tab.wait_until("the word", RIVER);
-        tab.reload();
-        tab.wait_until("the word", RIVER);
+        tab.wait_until_before_and_after_reload("the word", RIVER);
         tab.wait_for_text("1 query contains it");
 
         tab.follow_link(

@@ -110,6 +110,16 @@ async fn filled_and_backed_up(to: &Path) -> (TestFolder, BackupCounts) {
     (place, counts)
 }
 
+/// The head of a backup of the layout of today, written by a later version.
+const LATER_HEAD: &str = r#"{"format":1,"software":"9.9","layout":1,"made":"2030"}"#;
+
+/// Checks that nothing is restored from a backup, for this reason.
+async fn expect_refused(to: &TestFolder, backup: &Path, reason: &str, what: &str) {
+    let error = restored(to, backup).await.unwrap_err().to_string();
+    assert!(error.contains(reason), "{what}: {error:.200}");
+    assert_eq!(left_in(to), ["axioscope.lock"]);
+}
+
 /// Returns a place for a restore: a folder that does not exist, and an empty database.
 fn empty(place: TestFolder) -> TestFolder {
     fs::remove_dir_all(&place.folder.root).unwrap();
@@ -343,14 +353,13 @@ async fn a_name_without_end_is_refused_before_it_is_in_memory() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
     let to = empty(TestFolder::sqlite());
-    let head = r#"{"format":1,"software":"9.9","layout":1,"made":"2030"}"#;
     for kind in [
         tar::EntryType::GNULongName,
         tar::EntryType::GNULongLink,
         tar::EntryType::XHeader,
     ] {
         let mut out = unchecked(&path);
-        out.add(HEAD, head);
+        out.add(HEAD, LATER_HEAD);
         let mut header = tar::Header::new_gnu();
         header.set_entry_type(kind);
         header.set_size(4 << 20);
@@ -360,12 +369,8 @@ async fn a_name_without_end_is_refused_before_it_is_in_memory() {
             .unwrap();
         out.add("files/studies/s", "");
         out.finish();
-        let error = restored(&to, &path).await.unwrap_err().to_string();
-        assert!(
-            error.contains("a name in it is longer"),
-            "{kind:?}: {error}"
-        );
-        assert_eq!(left_in(&to), ["axioscope.lock"]);
+        let what = format!("{kind:?}");
+        expect_refused(&to, &path, "a name in it is longer", &what).await;
     }
 }
 
@@ -374,7 +379,6 @@ async fn a_row_that_no_table_can_hold_is_refused_before_it_is_in_memory() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
     let to = empty(TestFolder::sqlite());
-    let head = r#"{"format":1,"software":"9.9","layout":1,"made":"2030"}"#;
     let title = "x".repeat(1 << 24);
     for (row, reason) in [
         (
@@ -387,15 +391,13 @@ async fn a_row_that_no_table_can_hold_is_refused_before_it_is_in_memory() {
         ),
     ] {
         let mut out = unchecked(&path);
-        out.add(HEAD, head);
+        out.add(HEAD, LATER_HEAD);
         out.add(
             "database/studies.jsonl",
             &format!("[\"name\",\"title\"]\n{row}"),
         );
         out.finish();
-        let error = restored(&to, &path).await.unwrap_err().to_string();
-        assert!(error.contains(reason), "{error:.200}");
-        assert_eq!(left_in(&to), ["axioscope.lock"]);
+        expect_refused(&to, &path, reason, "a row").await;
     }
 }
 
@@ -451,9 +453,7 @@ async fn a_backup_that_leads_elsewhere_is_refused() {
             out.add(name, text);
         }
         out.finish();
-        let error = restored(&to, &path).await.unwrap_err().to_string();
-        assert!(error.contains(reason), "{members:?}: {error}");
-        assert_eq!(left_in(&to), ["axioscope.lock"]);
+        expect_refused(&to, &path, reason, &format!("{members:?}")).await;
     }
     let mut out = unchecked(&path);
     out.add(HEAD, &head(1, 1));
@@ -463,8 +463,7 @@ async fn a_backup_that_leads_elsewhere_is_refused() {
     let name = "files/studies/s";
     out.tar.append_link(&mut link, name, "/etc").unwrap();
     out.finish();
-    let error = restored(&to, &path).await.unwrap_err().to_string();
-    assert!(error.contains("files/studies/s is no file"), "{error}");
+    expect_refused(&to, &path, "files/studies/s is no file", "a link").await;
 }
 
 /// A writer that accepts any name, unlike `tar::Builder`.

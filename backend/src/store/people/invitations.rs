@@ -162,8 +162,7 @@ impl Database {
             self.end_person_sessions_in_transaction(&mut transaction, person, None)
                 .await?;
         }
-        self.begin_session_and_commit(transaction, person, now_ms)
-            .await
+        self.commit_new_session(transaction, person, now_ms).await
     }
 
     /// Adds a named operator, for an operator without a name, and starts a session.
@@ -175,8 +174,7 @@ impl Database {
         let mut transaction = self.begin().await?;
         let added = self.add_person(&mut transaction, joining, AccessRole::Operator, now_ms);
         let person = added.await?;
-        self.begin_session_and_commit(transaction, person, now_ms)
-            .await
+        self.commit_new_session(transaction, person, now_ms).await
     }
 
     /// Returns an invitation that can still be used by its number.

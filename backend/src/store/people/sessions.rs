@@ -44,8 +44,7 @@ impl Database {
         now_ms: i64,
     ) -> Result<SecretToken, Error> {
         let transaction = self.begin().await?;
-        self.begin_session_and_commit(transaction, person, now_ms)
-            .await
+        self.commit_new_session(transaction, person, now_ms).await
     }
 
     /// Returns the session of a token if it is valid, and extends it.
@@ -198,7 +197,7 @@ impl Database {
     }
 
     /// Starts a session of a person, deletes the expired sessions of all people, and commits.
-    pub(super) async fn begin_session_and_commit(
+    pub(super) async fn commit_new_session(
         &self,
         mut transaction: Transaction<'static, Any>,
         person: PersonId,
