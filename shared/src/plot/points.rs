@@ -39,7 +39,7 @@ impl LabeledScatterPlot {
     pub fn importance_by_idf(found: &LateInteractionRankerAnalysis) -> LabeledScatterPlot {
         let up = "importance (low = important)";
         LabeledScatterPlot::by_idf("term", up, &found.words, |it| {
-            (&it.word, it.idf, it.importance)
+            (&it.word, [it.idf, it.importance])
         })
         .with(found.idf_importance_correlation)
     }
@@ -47,7 +47,7 @@ impl LabeledScatterPlot {
     /// Returns idf and ΔES of words.
     pub fn delta_es_by_idf(found: &LateInteractionRankerAnalysis) -> LabeledScatterPlot {
         LabeledScatterPlot::by_idf("term", "ΔES", &found.words, |it| {
-            (&it.word, it.idf, it.delta_es)
+            (&it.word, [it.idf, it.delta_es])
         })
         .with(found.idf_delta_es_correlation)
     }
@@ -56,7 +56,7 @@ impl LabeledScatterPlot {
     pub fn spectral_ratio_by_idf(found: &LateInteractionRankerAnalysis) -> LabeledScatterPlot {
         let up = "spectral ratio";
         LabeledScatterPlot::by_idf("token", up, &found.tokens, |it| {
-            (&it.token, it.idf, it.spectral_ratio)
+            (&it.token, [it.idf, it.spectral_ratio])
         })
         .with(found.idf_spectral_correlation)
     }
@@ -67,7 +67,7 @@ impl LabeledScatterPlot {
     ) -> Option<LabeledScatterPlot> {
         let up = "spectral ratio before fine-tuning";
         let points = LabeledScatterPlot::by_idf("token", up, &found.tokens, |it| {
-            (&it.token, it.idf, it.pretrained_spectral_ratio)
+            (&it.token, [it.idf, it.pretrained_spectral_ratio])
         });
         let is_known = !points.points.is_empty();
         is_known.then(|| points.with(found.pretrained_idf_spectral_correlation))
@@ -78,11 +78,10 @@ impl LabeledScatterPlot {
         unit: &str,
         y_label: &str,
         items: &[T],
-        point: fn(&T) -> (&str, Option<f64>, Option<f64>),
+        point: fn(&T) -> (&str, [Option<f64>; 2]),
     ) -> LabeledScatterPlot {
         let points = items.iter().map(point);
-        let points =
-            points.filter_map(|(name, idf, value)| Some((name.to_owned(), [idf?, value?])));
+        let points = points.filter_map(|(name, [x, y])| Some((name.to_owned(), [x?, y?])));
         LabeledScatterPlot::new(unit, y_label, points.collect())
     }
 
