@@ -41,7 +41,7 @@ fn further_axioms_and_formulas_are_mined_judged_and_reported() {
 probes = ["m-and", "PROX1", "tfc1 & (prox1 | tp)"]
 modes = ["fixed", "code"]
 rankers = ["bm25"]"#;
-    let study = study_file("further", "Further", demo, &rest);
+    let study = study_file("further", "Further", demo, rest);
     home.make_study(&study);
     let report = home.run("report further --format md").expect_success();
     let axioms = ["M-AND", "PROX1", "tfc1&amp;(prox1\\|tp)"];

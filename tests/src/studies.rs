@@ -423,7 +423,7 @@ pool = "rank:bm25:20"
 probes = ["tfc1", "lnc2", "reverse-sentences"]
 modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file("bare", "Bare", demo_folder(), &rest));
+    home.make_study(study_file("bare", "Bare", demo_folder(), rest));
     home.run("study export bare --out with").expect_success();
     home.run("study export bare --out without --without-texts")
         .expect_success();

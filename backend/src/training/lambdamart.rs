@@ -58,13 +58,8 @@ pub(super) fn train(
         dev,
         test,
         pools: _,
-    } = CandidatesOfSplits::select(request, loaded)?;
-    let files = pipeline::read_run_and_word_vectors(
-        &request.pool,
-        recipe.features.vectors.as_deref(),
-        collection,
-        &loaded.folder,
-    )?;
+        files,
+    } = CandidatesOfSplits::select(request, loaded, recipe.features.vectors.as_deref())?;
     let index = pipeline::build_index_with_tokens(collection, &Analyzer::default())?;
     let vectors = files.vectors.as_deref();
     let statistics = RankingFeatureStatistics::from_index(&index, vectors, &collection.queries);
@@ -106,10 +101,8 @@ pub(super) fn train(
         trees: checkpoint.trees()?,
     };
     let files = (!checkpoint.is_finished).then_some(files);
-    let splits = [training, dev];
-    let curve_in_folder = (folder, curve);
-    let prepared =
-        PreparedTraining::prepare(request, collection, splits, ranker, files, curve_in_folder)?;
+    let (data, splits, curve) = ((request, collection), [training, dev], (folder, curve));
+    let prepared = PreparedTraining::prepare(data, splits, ranker, files, curve)?;
     let matrix = matrix_rows.matrix(&prepared.training.pairs);
     let mut work = LambdaMartWork {
         recipe,

@@ -54,8 +54,7 @@ impl<'a, R: RankerInTraining> PreparedTraining<'a, R> {
     /// with the files that these need. Without files, which a finished training does not need, no
     /// instances are mined.
     pub(super) fn prepare(
-        request: &'a TrainingRequest,
-        collection: &'a Collection,
+        (request, collection): (&'a TrainingRequest, &'a Collection),
         [training, dev]: [SplitCandidates; 2],
         ranker: R,
         files: Option<ParsedInputFiles>,

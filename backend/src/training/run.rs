@@ -53,13 +53,8 @@ fn train_network(
         dev,
         test,
         pools,
-    } = CandidatesOfSplits::select(request, loaded)?;
-    let files = pipeline::read_run_and_word_vectors(
-        &request.pool,
-        recipe.words.vectors.as_deref(),
-        collection,
-        &loaded.folder,
-    )?;
+        files,
+    } = CandidatesOfSplits::select(request, loaded, recipe.words.vectors.as_deref())?;
     let vectors = files.vectors.clone();
     let rankings = PoolRankings {
         collection,
@@ -127,10 +122,8 @@ fn train_network(
     let prepare = |it| PerturbedTexts::prepare(it, collection, &training, &network);
     let perturbed = recipe.regularizer.as_ref().map(prepare);
     let files = (!run.is_finished()).then_some(files);
-    let splits = [training, dev];
-    let curve_in_folder = (folder, curve);
-    let prepared =
-        PreparedTraining::prepare(request, collection, splits, network, files, curve_in_folder)?;
+    let (data, splits, curve) = ((request, collection), [training, dev], (folder, curve));
+    let prepared = PreparedTraining::prepare(data, splits, network, files, curve)?;
     let mut work = TrainingWork {
         recipe,
         prepared,

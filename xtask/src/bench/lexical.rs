@@ -142,11 +142,11 @@ impl LexicalBench<'_> {
                 let theirs = peer.run_task("ranking")?;
                 let n_wrong = differing(&self.ours.run_task("ranking")?, &theirs);
                 self.table.note(match n_wrong {
-                0 => "Top 100: the same ranking as bm25s (lucene) for every query, up to ties in \
-                      its 32 bits."
-                    .to_owned(),
-                n => format!("Top 100: {n} queries are ranked otherwise than by bm25s."),
-            });
+                    0 => "Top 100: the same ranking as bm25s (lucene) for every query, up to ties \
+                          in its 32 bits."
+                        .to_owned(),
+                    n => format!("Top 100: {n} queries are ranked otherwise than by bm25s."),
+                });
             }
         }
         Ok(())
