@@ -14,7 +14,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use shared::collection::trec::UnknownCollectionIds;
-use shared::collection::{Collection, Document, Qrels, Query, Run, beir, trec, tsv, wikipassageqa};
+use shared::collection::{
+    Collection, Document, FileInput, Qrels, Query, Run, beir, trec, tsv, wikipassageqa,
+};
 use shared::error::FileReadReport;
 
 use crate::error::Error;
@@ -184,9 +186,7 @@ pub(crate) fn load_collection_folder(
         loaded.collection.qrels = qrels;
     }
     if let Ok(path) = found(folder, "splits.tsv") {
-        let (splits, reading) = read_with_progress(&path, |name, bytes, progress| {
-            tsv::read_query_splits(name, bytes, progress)
-        })?;
+        let (splits, reading) = read_with_progress(&path, tsv::read_query_splits)?;
         let unknown = UnknownCollectionIds::find_in_splits(&splits, &loaded.collection);
         loaded.unknown_ids.push(("splits", unknown));
         loaded.collection.set_query_splits(&splits);
@@ -244,9 +244,7 @@ pub(crate) fn resolve_and_read_run(
     folder: &Path,
 ) -> Result<(Run, FileReadReport), Error> {
     let path = resolve_input_file_path(file, folder)?;
-    let (run, reading) = read_with_progress(&path, |name, bytes, progress| {
-        trec::read_run(name, bytes, progress)
-    })?;
+    let (run, reading) = read_with_progress(&path, trec::read_run)?;
     match reading.refused.first() {
         Some(first) if reading.n_rows == 0 => {
             let reason = format!(
@@ -297,9 +295,7 @@ pub(crate) fn print_reader_warnings(reading: &FileReadReport) {
 /// Reads the relevance judgments of a qrels file, with a progress bar, and returns them with a
 /// report of refused rows and warnings.
 pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, FileReadReport), Error> {
-    read_with_progress(path, |name, bytes, progress| {
-        trec::read_qrels(name, bytes, progress)
-    })
+    read_with_progress(path, trec::read_qrels)
 }
 
 /// Calls `take` with the number and text of each nonempty line of a file. Stops at the first error.
@@ -314,8 +310,8 @@ pub(crate) fn for_each_nonempty_line(
         "check the path and its rights",
     ))?;
     let name = path.display().to_string();
-    let quiet = &mut |_| {};
-    let mut lines = LineReader::open(&name, file, FileSizeLimits::FILES, quiet)?;
+    let file = FileInput::without_progress(&name, file);
+    let mut lines = LineReader::open(file, FileSizeLimits::FILES)?;
     while let Some(line) = lines.next_line()? {
         let text = line.text.map_err(|reason| shared::error::Error::Line {
             file: path.display().to_string(),
@@ -329,10 +325,10 @@ pub(crate) fn for_each_nonempty_line(
     Ok(())
 }
 
-/// Calls a reader with the name of a file, the open file and a callback for its progress bar.
+/// Calls a reader with an open file and a callback for its progress bar.
 pub(crate) fn read_with_progress<T>(
     path: &Path,
-    read: impl FnOnce(&str, File, &mut dyn FnMut(u64)) -> Result<T, shared::error::Error>,
+    read: impl FnOnce(FileInput<'_, File>) -> Result<T, shared::error::Error>,
 ) -> Result<T, Error> {
     let way_out = "check the path and its rights";
     let path = &as_it_lies(path);
@@ -345,34 +341,33 @@ pub(crate) fn read_with_progress<T>(
         &path.file_name().unwrap_or_default().to_string_lossy(),
         bytes,
     );
-    Ok(read(&path.display().to_string(), file, &mut |done| {
+    let name = path.display().to_string();
+    Ok(read(FileInput::new(&name, file, &mut |done| {
         bar.set_position(done)
-    })?)
+    }))?)
 }
 
 fn read_corpus(
     path: &Path,
     layout: CorpusFileLayout,
 ) -> Result<(Vec<Document>, FileReadReport), Error> {
-    read_with_progress(path, |name, bytes, progress| match layout {
-        CorpusFileLayout::Beir => beir::read_beir_documents(name, bytes, progress),
-        CorpusFileLayout::Passages => tsv::read_msmarco_passages(name, bytes, progress),
-        CorpusFileLayout::Documents => tsv::read_msmarco_documents(name, bytes, progress),
-        CorpusFileLayout::Plain => tsv::read_one_passage_per_line(name, bytes, progress),
-        CorpusFileLayout::Wikipassageqa => {
-            wikipassageqa::read_wikipassageqa_passages(name, bytes, progress)
-        }
+    read_with_progress(path, |file| match layout {
+        CorpusFileLayout::Beir => beir::read_beir_documents(file),
+        CorpusFileLayout::Passages => tsv::read_msmarco_passages(file),
+        CorpusFileLayout::Documents => tsv::read_msmarco_documents(file),
+        CorpusFileLayout::Plain => tsv::read_one_passage_per_line(file),
+        CorpusFileLayout::Wikipassageqa => wikipassageqa::read_wikipassageqa_passages(file),
     })
 }
 
 fn read_queries(path: &Path) -> Result<(Vec<Query>, FileReadReport), Error> {
     let name = path.to_string_lossy();
     let json = name.contains(".jsonl") || name.contains(".json");
-    read_with_progress(path, |name, bytes, progress| {
+    read_with_progress(path, |file| {
         if json {
-            beir::read_beir_queries(name, bytes, progress)
+            beir::read_beir_queries(file)
         } else {
-            trec::topics::read_trec_topics(name, bytes, progress)
+            trec::topics::read_trec_topics(file)
         }
     })
 }

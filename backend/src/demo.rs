@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use shared::collection::{Collection, beir, trec};
+use shared::collection::{Collection, FileInput, beir, trec};
 use shared::late_interaction::LateInteractionAnalysisMetadata;
 use shared::study::{Study, StudyDefinition};
 use shared::word_vectors::glove::GloveSettings;
@@ -242,10 +242,10 @@ fn train_word_vectors(
 
 /// Returns the demo collection, whose files are embedded in the program.
 pub(crate) fn embedded_demo_collection() -> Result<Collection, Error> {
-    let quiet = &mut |_| {};
-    let (docs, _) = beir::read_beir_documents("corpus.jsonl", CORPUS, quiet)?;
-    let (queries, _) = beir::read_beir_queries("queries.jsonl", QUERIES, quiet)?;
-    let (qrels, _) = trec::read_qrels("qrels.tsv", QRELS, quiet)?;
+    let (docs, _) = beir::read_beir_documents(FileInput::without_progress("corpus.jsonl", CORPUS))?;
+    let (queries, _) =
+        beir::read_beir_queries(FileInput::without_progress("queries.jsonl", QUERIES))?;
+    let (qrels, _) = trec::read_qrels(FileInput::without_progress("qrels.tsv", QRELS))?;
     Ok(Collection {
         queries,
         docs,

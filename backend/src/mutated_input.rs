@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parsers::PARSERS;
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64;
 
 /// Maximum time for one input, even in a debug build on a busy machine.
 const MOST_TIME: Duration = Duration::from_secs(20);
@@ -188,27 +190,19 @@ fn peak_memory() -> Option<u64> {
     Some(n_kib << 10)
 }
 
-/// Random numbers from a seed: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-struct Dice(u64);
+/// Random numbers from a seed.
+struct Dice(Pcg64);
 
 impl Dice {
     /// Creates a generator with a seed derived from a name.
     fn of(name: &str) -> Dice {
         let add = |sum: u64, it: u8| sum.wrapping_mul(31).wrapping_add(u64::from(it));
-        Dice(name.bytes().fold(7, add))
-    }
-
-    fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut it = self.0;
-        it = (it ^ (it >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        it = (it ^ (it >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        it ^ (it >> 31)
+        Dice(Pcg64::seed_from_u64(name.bytes().fold(7, add)))
     }
 
     /// Returns a number from 0 to `n` - 1; 0 if `n` is 0.
     fn below(&mut self, n: usize) -> usize {
-        (self.draw() % n.max(1) as u64) as usize
+        (self.0.next_u64() % n.max(1) as u64) as usize
     }
 
     fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
@@ -293,7 +287,7 @@ fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], dice: &mut Dice) {
     let at = dice.below(input.len() + 1);
     match dice.below(10) {
         0 if at < input.len() => input[at] ^= 1u8 << dice.below(8),
-        1 if at < input.len() => input[at] = dice.draw() as u8,
+        1 if at < input.len() => input[at] = dice.0.next_u64() as u8,
         2 => {
             let range = dice.range(input.len());
             input.drain(range);

@@ -32,8 +32,15 @@ macro_rules! row {
     };
 }
 
-/// Lists the migrations of a database in order. File names start with a number of four digits.
+/// Lists the migrations in order, with the files of a database. File names start with a number of
+/// four digits.
 macro_rules! migrator {
+    ($folder:literal) => {
+        migrator!(
+            $folder: "0001_start" "0002_certificates" "0003_people" "0004_review"
+            "0005_operator_session"
+        )
+    };
     ($folder:literal: $($file:literal)*) => {
         sqlx::migrate::Migrator::with_migrations(vec![$(
             $crate::store::migration(
@@ -68,10 +75,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use shared::study::validate_study_name;
-use sqlx::any::{Any, AnyArguments, AnyPoolOptions};
+use sqlx::any::{Any, AnyArguments, AnyPoolOptions, AnyRow};
 use sqlx::migrate::{MigrateError, Migration, MigrationType};
-use sqlx::query::Query;
-use sqlx::{AnyPool, Connection, SqlSafeStr, Transaction};
+use sqlx::query::{Query, QueryAs};
+use sqlx::{AnyPool, Connection, FromRow, SqlSafeStr, Transaction};
 
 use crate::error::Error;
 use crate::store::postgres::JobsAdvisoryLock;
@@ -466,6 +473,18 @@ impl Database {
         executed
             .map(|it| it.rows_affected())
             .map_err(|it| self.failed(it))
+    }
+
+    /// Returns the first row of a query, if there is one.
+    async fn find_row<R>(
+        &self,
+        query: QueryAs<'_, Any, R, AnyArguments>,
+    ) -> Result<Option<R>, Error>
+    where
+        R: Send + Unpin + for<'r> FromRow<'r, AnyRow>,
+    {
+        let row = query.fetch_optional(&self.pool).await;
+        row.map_err(|it| self.failed(it))
     }
 
     fn failed(&self, error: sqlx::Error) -> Error {

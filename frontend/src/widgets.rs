@@ -31,3 +31,4 @@ pub(crate) mod token_match_map;
 pub(crate) mod token_matches;
 pub(crate) mod text_diff;
 pub(crate) mod virtual_list;
+pub(crate) mod polled_list;

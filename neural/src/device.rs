@@ -90,14 +90,26 @@ impl std::fmt::Display for FloatPrecision {
 }
 
 impl Device {
-    /// Opens the candle device; the error says what is missing.
+    /// Opens the candle device; the error says what is missing. A program with CUDA is linked with
+    /// the driver's libcuda and does not start without it, so that an error of CUDA means that
+    /// there is no device.
     pub(crate) fn open_candle_device(self) -> Result<candle_core::Device, Error> {
-        match self {
+        let not_built = |name: &str, feature: &str| {
+            let way_out = format!("build with `--features {feature}`, or use `cpu`");
+            Err(format!("this build is without {name}; {way_out}"))
+        };
+        let opened = match self {
             Device::Cpu => Ok(candle_core::Device::Cpu),
-            Device::Cuda(ordinal) => cuda::open_cuda_device(ordinal),
-            Device::Metal(ordinal) => metal::open_metal_device(ordinal),
-        }
-        .map_err(|reason| Error::Device {
+            Device::Cuda(_) if cfg!(not(feature = "cuda")) => not_built("CUDA", "cuda"),
+            Device::Metal(_) if cfg!(not(feature = "metal")) => not_built("Metal", "metal"),
+            Device::Cuda(ordinal) => {
+                candle_core::Device::new_cuda(ordinal).map_err(|error| error.to_string())
+            }
+            Device::Metal(ordinal) => {
+                candle_core::Device::new_metal(ordinal).map_err(|error| error.to_string())
+            }
+        };
+        opened.map_err(|reason| Error::Device {
             device: self.to_string(),
             reason,
         })
@@ -112,36 +124,6 @@ impl std::fmt::Display for Device {
             Device::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
             Device::Metal(ordinal) => write!(f, "metal:{ordinal}"),
         }
-    }
-}
-
-#[cfg(feature = "cuda")]
-mod cuda {
-    /// The program is linked with the driver's libcuda and does not start without it, so an error
-    /// here means that there is no device.
-    pub(super) fn open_cuda_device(ordinal: usize) -> Result<candle_core::Device, String> {
-        candle_core::Device::new_cuda(ordinal).map_err(|error| error.to_string())
-    }
-}
-
-#[cfg(not(feature = "cuda"))]
-mod cuda {
-    pub(super) fn open_cuda_device(_: usize) -> Result<candle_core::Device, String> {
-        Err("this build is without CUDA; build with `--features cuda`, or use `cpu`".to_owned())
-    }
-}
-
-#[cfg(feature = "metal")]
-mod metal {
-    pub(super) fn open_metal_device(ordinal: usize) -> Result<candle_core::Device, String> {
-        candle_core::Device::new_metal(ordinal).map_err(|error| error.to_string())
-    }
-}
-
-#[cfg(not(feature = "metal"))]
-mod metal {
-    pub(super) fn open_metal_device(_: usize) -> Result<candle_core::Device, String> {
-        Err("this build is without Metal; build with `--features metal`, or use `cpu`".to_owned())
     }
 }
 

@@ -27,11 +27,11 @@ pub use losses::{
     LossFunction, binary_cross_entropy_with_logits, hinge_loss, margin_mse_loss,
     softmax_cross_entropy_loss, softmax_probability_loss,
 };
-pub use optimizer::{Optimizer, OptimizerConfig};
+pub use optimizer::{AdamConfig, Optimizer, OptimizerConfig};
 pub use recipe::{
     ExampleUnit, LossSettings, NegativeSource, NetworkSettings, OptimizerSettings,
     SamplingSettings, ScheduleSettings, SelectedWeights, SelectionMeasure, SelectionSettings,
-    TrainingRecipe, WordSettings,
+    TrainingRecipe, WordSettings, find_settable_key, settable_keys,
 };
 pub use regularizer::{
     PerturbationSeed, PerturbationSource, RegularizerAxiom, RegularizerSettings, UpdateScores,

@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use shared::collection::{Run, beir, trec};
+use shared::collection::{FileInput, Run, beir, trec};
 use shared::index::term_statistics::DistinctQueryTerms;
 use shared::index::{DocNo, Index, IndexBuilder};
 use shared::probe::features::{DocumentFeatures, QueryPoolFeatures};
@@ -102,12 +102,12 @@ struct Bench {
 impl Given {
     fn read(collection: &Path) -> Result<Given, Box<dyn Error>> {
         let open = |name: &str| File::open(collection.join(name));
-        let (name, quiet) = ("corpus.jsonl.gz", &mut |_| {});
-        let (docs, _) = beir::read_beir_documents(name, open(name)?, quiet)?;
+        let name = "corpus.jsonl.gz";
+        let (docs, _) = beir::read_beir_documents(FileInput::without_progress(name, open(name)?))?;
         let name = "queries.jsonl.gz";
-        let (queries, _) = beir::read_beir_queries(name, open(name)?, quiet)?;
+        let (queries, _) = beir::read_beir_queries(FileInput::without_progress(name, open(name)?))?;
         let name = "runs/BM25.run.gz";
-        let (run, _): (Run, _) = trec::read_run(name, open(name)?, quiet)?;
+        let (run, _): (Run, _) = trec::read_run(FileInput::without_progress(name, open(name)?))?;
         let numbers: BTreeMap<&str, DocNo> =
             docs.iter().map(|it| it.id.as_str()).zip(0..).collect();
         let pools = queries.iter().map(|query| {

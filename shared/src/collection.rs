@@ -20,6 +20,35 @@ use crate::error::{Error, FileReadReport};
 /// A callback that receives the number of bytes of a file read so far, before decompression.
 pub type ByteProgressCallback<'a> = &'a mut dyn FnMut(u64);
 
+/// A file to read.
+pub struct FileInput<'a, R: 'a> {
+    pub(crate) name: &'a str,
+    pub(crate) bytes: R,
+    pub(crate) progress: Option<ByteProgressCallback<'a>>,
+}
+
+impl<'a, R> FileInput<'a, R> {
+    /// Creates the input from the bytes of a file; error messages contain its name. `progress`
+    /// receives the number of bytes that have been read.
+    pub fn new(name: &'a str, bytes: R, progress: ByteProgressCallback<'a>) -> FileInput<'a, R> {
+        let progress = Some(progress);
+        FileInput {
+            progress,
+            ..FileInput::without_progress(name, bytes)
+        }
+    }
+
+    /// Creates the input as [`FileInput::new`], without a callback.
+    pub fn without_progress(name: &'a str, bytes: R) -> FileInput<'a, R> {
+        let progress = None;
+        FileInput {
+            name,
+            bytes,
+            progress,
+        }
+    }
+}
+
 /// The content of a file, with a report on warnings and rejected rows.
 pub type FileContentAndReportResult<T> = Result<(T, FileReadReport), Error>;
 

@@ -44,7 +44,6 @@ use query_groups::{
     OpeningBigramGroup, QueryLengthGroup, QueryTokenFractionBucket, QuestionClassGroup,
     TopDocumentOverlap,
 };
-use query_list::{ComparedQueryListOptions, ComparedQueryPage, QueryWithPairedMetrics};
 use query_metrics::PairedQueryMetrics;
 
 pub use input::{RankerComparisonInput, ranker_info_of_run, selectable_ranker_from_run};
@@ -241,34 +240,6 @@ impl Study {
             }
         }
         Ok(found)
-    }
-
-    /// Returns one page of the queries of a comparison.
-    pub fn list_compared_queries_page(
-        &self,
-        asking: &RankerComparisonOptions,
-        listing: &ComparedQueryListOptions,
-    ) -> Result<ComparedQueryPage, Error> {
-        let input = self.ranker_comparison_input(asking)?;
-        query_list::list_compared_queries_page(&input, asking, listing)
-    }
-
-    /// Returns one query of a comparison with its top documents.
-    pub fn compare_rankers_on_query(
-        &self,
-        asking: &RankerComparisonOptions,
-        query: &str,
-    ) -> Result<ComparedQueryWithTopDocuments, Error> {
-        let input = self.ranker_comparison_input(asking)?;
-        compared_query::compare_rankers_on_query(&input, asking, query)
-    }
-
-    /// Returns all queries of a comparison.
-    pub fn list_all_compared_queries(
-        &self,
-        asking: &RankerComparisonOptions,
-    ) -> Result<Vec<QueryWithPairedMetrics>, Error> {
-        query_list::list_all_compared_queries(&self.ranker_comparison_input(asking)?, asking)
     }
 }
 

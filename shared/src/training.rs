@@ -79,7 +79,7 @@ pub struct AxiomCurveValue {
 }
 
 /// The result of a training, `training.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrainingSummary {
     /// The name of the network.
@@ -106,7 +106,7 @@ pub struct TrainingSummary {
 }
 
 /// The effectiveness of rankings that do not match queries with documents.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EffectivenessControls {
     /// The candidates of each query, ranked by the trained ranker for another query.

@@ -260,13 +260,22 @@ impl<'a> IndexedWordVectors<'a> {
         doc: DocNo,
         query: &DistinctQueryTerms,
     ) -> BagOfWordsEmbedding {
+        let outside = self.terms_and_rows_of_doc(doc);
+        let outside = outside.filter(|it| is_outside(query, it.0));
+        BagOfWordsEmbedding::from_rows(self.vectors, outside.map(|it| it.1))
+    }
+
+    /// Returns the term of each word of a document, with the row of the word.
+    fn terms_and_rows_of_doc(
+        &self,
+        doc: DocNo,
+    ) -> impl Iterator<Item = (TermNo, Option<WordVectorNo>)> {
         let tokens = self
             .index
             .tokens_of_doc(doc)
             .expect("the index keeps tokens");
         let words = self.index.term_sequence_of_doc(doc).iter().zip(tokens);
-        let outside = words.filter(|it| is_outside(query, *it.0));
-        BagOfWordsEmbedding::from_rows(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
+        words.map(|(&term, &token)| (term, self.rows[token as usize]))
     }
 
     /// Returns the row of each distinct query term.
@@ -299,12 +308,7 @@ impl<'a> IndexedWordVectors<'a> {
         query: &DistinctQueryTerms,
         asked: &[Option<WordVectorNo>],
     ) -> QueryWordSimilarities {
-        let tokens = self
-            .index
-            .tokens_of_doc(doc)
-            .expect("the index keeps tokens");
-        let words = self.index.term_sequence_of_doc(doc).iter().zip(tokens);
-        let words = words.map(|(&term, &token)| (term, self.rows[token as usize]));
+        let words = self.terms_and_rows_of_doc(doc);
         mean_and_nearest_query_similarity(self.vectors, asked, query, words)
     }
 

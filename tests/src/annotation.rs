@@ -18,7 +18,7 @@ use shared::api::annotation::{
 };
 use shared::api::people::{AccessRole, CreateInvitationRequest};
 
-use crate::harness::{TestHome, TestServer, demo_folder, study_file};
+use crate::harness::{TestHome, TestServer, demo_folder, study_file, study_lines};
 
 /// The name of the study that tasks are made from.
 pub(crate) const STUDY: &str = "reviewed";
@@ -26,11 +26,8 @@ pub(crate) const STUDY: &str = "reviewed";
 /// Makes and publishes [`STUDY`]: the demo collection with two lexical rankers and some thousand
 /// instances of TFC1.
 pub(crate) fn make_study(home: &TestHome) {
-    let rest = r#"pool = "rank:bm25:20"
-probes = ["tfc1"]
-modes = ["fixed"]
-rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file(STUDY, "Reviewed", demo_folder(), rest));
+    let rest = study_lines("rank:bm25:20", &["tfc1"], &["bm25", "ql"]);
+    home.make_study(study_file(STUDY, "Reviewed", demo_folder(), &rest));
     home.run(&format!("study publish {STUDY}")).expect_success();
 }
 

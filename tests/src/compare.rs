@@ -8,7 +8,7 @@ use shared::api::{CompareRankersRequest, GetComparedQueryRequest, ListComparedQu
 use shared::compare::query_list::{ComparedQueryListOptions, ComparedQuerySort};
 use shared::compare::{RankerComparisonOptions, RankerRef};
 
-use crate::harness::{TestHome, collections, demo_folder, study_file};
+use crate::harness::{TestHome, collections, demo_folder, study_file, study_lines};
 
 /// The output of `tests/reference/differ.py` for BM25 and SPLADE++ with Terrier's stop list; values
 /// of the first, then of the second.
@@ -182,17 +182,11 @@ fn runs_differ_as_an_independent_count_has_it() {
 #[test]
 fn rankers_of_a_study_are_compared_by_command_and_by_server() {
     let home = TestHome::new();
-    let rest = r#"pool = "rank:bm25:10"
-probes = ["tfc1"]
-modes = ["fixed"]
-rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file("pair", "A pair", demo_folder(), rest));
-    let told = home
-        .run("compare --study pair --a bm25 --b nobody")
-        .expect_failure();
-    assert!(
-        told.contains("no ranker named `nobody`; there are bm25, ql"),
-        "{told}"
+    let rest = study_lines("rank:bm25:10", &["tfc1"], &["bm25", "ql"]);
+    home.make_study(study_file("pair", "A pair", demo_folder(), &rest));
+    home.expect_refused(
+        "compare --study pair --a bm25 --b nobody",
+        "no ranker named `nobody`; there are bm25, ql",
     );
     let by_label = ["compare", "--study", "pair", "--a", "BM25", "--b", "1"];
     let by_label = home.run_with(&by_label).expect_success();

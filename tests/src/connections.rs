@@ -62,12 +62,18 @@ fn slow_bodies_of_one_address_leave_the_server_to_others() {
         assert!(since.elapsed() < Duration::from_secs(2));
     }
     let mut refused = connect_from_elsewhere(address);
-    refused
-        .set_read_timeout(Some(Duration::from_secs(5)))
-        .unwrap();
+    expect_answer(&mut refused, 5, "503");
+}
+
+/// Reads the answer of a server, which arrives within some seconds and has this status.
+#[track_caller]
+fn expect_answer(stream: &mut TcpStream, seconds: u64, status: &str) {
+    let patience = Duration::from_secs(seconds);
+    stream.set_read_timeout(Some(patience)).unwrap();
     let mut answer = String::new();
-    refused.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    stream.read_to_string(&mut answer).unwrap();
+    let begin = format!("HTTP/1.1 {status} ");
+    assert!(answer.starts_with(&begin), "{answer}");
 }
 
 /// nginx forwards a body once it is complete.
@@ -106,11 +112,6 @@ fn slow_bodies_behind_nginx_leave_the_server_to_others() {
     // None was refused: a client that completes its body is answered.
     for stream in slow.iter_mut().take(4) {
         stream.write_all(rest).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(10)))
-            .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        expect_answer(stream, 10, "200");
     }
 }

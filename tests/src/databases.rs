@@ -7,7 +7,7 @@ use shared::api::{
 };
 
 use crate::harness::{
-    CommandOutput, TestHome, TestServer, study_file, tiny_collection, tiny_model,
+    CommandOutput, TestHome, TestServer, study_file, study_lines, tiny_collection, tiny_model,
 };
 
 fn serve(home: &TestHome) -> TestServer {
@@ -43,11 +43,8 @@ fn ended(server: &TestServer, job: &ScoringJob) -> Vec<u64> {
 }
 
 fn make_study(home: &TestHome) {
-    let rest = r#"pool = "all"
-probes = ["tfc1"]
-modes = ["fixed"]
-rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file("small", "Small", tiny_collection(), rest));
+    let rest = study_lines("all", &["tfc1"], &["bm25", "ql"]);
+    home.make_study(study_file("small", "Small", tiny_collection(), &rest));
     home.run("study publish small").expect_success();
 }
 

@@ -41,6 +41,11 @@ pub(crate) fn study_file(name: &str, title: &str, collection: &str, rest: &str) 
     )
 }
 
+/// Returns the lines of a study file with its pool, its axioms as defined here, and its rankers.
+pub(crate) fn study_lines(pool: &str, probes: &[&str], rankers: &[&str]) -> String {
+    format!("pool = {pool:?}\nprobes = {probes:?}\nmodes = [\"fixed\"]\nrankers = {rankers:?}")
+}
+
 /// Returns the folder of the tiny collection: a dozen documents, three queries, qrels and a run.
 pub(crate) fn tiny_collection() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tiny")

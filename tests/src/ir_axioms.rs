@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::harness::{TestHome, demo_folder, study_file, tiny_collection};
+use crate::harness::{TestHome, demo_folder, study_file, study_lines, tiny_collection};
 
 #[test]
 fn further_axioms_and_formulas_are_mined_judged_and_reported() {
@@ -44,14 +44,9 @@ rankers = ["bm25"]"#;
     let study = study_file("further", "Further", demo, rest);
     home.make_study(&study);
     let report = home.run("report further --format md").expect_success();
-    for said in [
-        "M-AND",
-        "PROX1",
-        "tfc1&amp;(prox1\\|tp)",
-        "about equal = within 0.1",
-    ] {
-        assert!(report.contains(said), "{said} in {report}");
-    }
+    let axioms = ["M-AND", "PROX1", "tfc1&amp;(prox1\\|tp)"];
+    assert!(axioms.iter().all(|it| report.contains(it)), "{report}");
+    assert!(report.contains("about equal = within 0.1"), "{report}");
     let wrong = study.replace("tfc1 & (prox1 | tp)", "tfc1 + 1");
     home.write("wrong.toml", &wrong);
     home.expect_refused("study run wrong.toml", "they cannot be added");
@@ -60,11 +55,8 @@ rankers = ["bm25"]"#;
 #[test]
 fn a_study_lacks_what_needs_vectors_in_its_groups_and_names_it() {
     let home = TestHome::new();
-    let rest = r#"pool = "all"
-probes = ["all"]
-modes = ["fixed"]
-rankers = ["bm25"]"#;
-    let study = study_file("groups", "Groups", tiny_collection(), rest);
+    let rest = study_lines("all", &["all"], &["bm25"]);
+    let study = study_file("groups", "Groups", tiny_collection(), &rest);
     home.write("study.toml", &study);
     let ran = home.run("study run study.toml");
     ran.expect_stderr(

@@ -7,6 +7,7 @@ use shared::api::{
     JobState, ScoringJob,
 };
 
+use crate::annotation::seeded_random::SeededRandom;
 use crate::harness::{TestHome, TestServer, model, tiny_model};
 
 /// The size of a job.
@@ -31,16 +32,10 @@ fn job(ranker: String, size: JobSize) -> CreateScoringJobRequest {
                             mud boat ferry carries sand slowly past old houses where grain was"
         .split_whitespace()
         .collect();
-    // Knuth's MMIX generator, so that the documents are always the same.
-    let mut state = 42_u64;
-    let mut next = |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    // The documents are always the same.
+    let mut random = SeededRandom::new(42);
     let mut text = |at: u32, n_words: u32| {
-        let chosen = (0..n_words).map(|_| words[next(words.len() as u64) as usize]);
+        let chosen = (0..n_words).map(|_| words[random.below(words.len() as u64) as usize]);
         format!("{at} {}", chosen.collect::<Vec<_>>().join(" "))
     };
     let JobSize {

@@ -4,16 +4,13 @@ use shared::api::{
     GetAttentionRequest, GetLateInteractionTopDocumentsRequest, ListLateInteractionAnalysesRequest,
 };
 
-use crate::harness::{TestHome, study_file, tiny_collection, tiny_model};
+use crate::harness::{TestHome, study_file, study_lines, tiny_collection, tiny_model};
 
 /// Returns a folder with a published study of BM25 on the tiny collection.
 pub(crate) fn published(name: &str, title: &str) -> TestHome {
     let home = TestHome::new();
-    let rest = r#"pool = "all"
-probes = ["tfc1"]
-modes = ["fixed"]
-rankers = ["bm25"]"#;
-    home.make_study(study_file(name, title, tiny_collection(), rest));
+    let rest = study_lines("all", &["tfc1"], &["bm25"]);
+    home.make_study(study_file(name, title, tiny_collection(), &rest));
     home.run(&format!("study publish {name}")).expect_success();
     home
 }

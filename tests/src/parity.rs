@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use shared::api::worker::{LOCAL_STUDY, WorkerMessage, WorkerRequest, WorkerResponse};
 use shared::api::{Endpoint, ExportStudyRequest, GetStudyRequest};
-use shared::collection::{Collection, beir, document_pairs, text_hash, trec};
+use shared::collection::{Collection, FileInput, beir, document_pairs, text_hash, trec};
 use shared::probe::transfer::TransferPairSet;
 use shared::probe::{Axiom, AxiomVariant, Manipulation, MiningThresholds, Probe};
 use shared::study::build::{StudyInputs, make_study};
@@ -274,32 +274,27 @@ fn by_program(given: &Given) -> String {
 
 /// Makes the study in this program on one thread; returns it with the time taken.
 fn one_by_one(given: &Given) -> (Study, Duration) {
-    let quiet = &mut |_| {};
     let mut collection = Collection::default();
     let mut files = ParsedInputFiles::default();
     for name in given.files() {
-        let bytes = File::open(given.home.path(&format!("given/{name}"))).unwrap();
+        let file = File::open(given.home.path(&format!("given/{name}"))).unwrap();
+        let file = FileInput::without_progress(&name, file);
         let mut sets = given.definition.transfers.iter();
         if let Some(set) = sets.find(|it| it.file == name) {
             files.transfer_sets.push(TransferPairSet {
                 transfer: set.dataset_transfer_test().unwrap(),
                 query_source: set.query_source,
-                pairs: document_pairs::read_dataset_transfer_pairs(&name, bytes, quiet)
-                    .unwrap()
-                    .0,
+                pairs: document_pairs::read_dataset_transfer_pairs(file).unwrap().0,
             });
             continue;
         }
         match name.split('.').next().unwrap() {
-            "corpus" => collection.docs = beir::read_beir_documents(&name, bytes, quiet).unwrap().0,
-            "queries" => {
-                collection.queries = beir::read_beir_queries(&name, bytes, quiet).unwrap().0
-            }
-            "qrels" => collection.qrels = trec::read_qrels(&name, bytes, quiet).unwrap().0,
-            "BM25" => files.run = Some(trec::read_run(&name, bytes, quiet).unwrap().0),
+            "corpus" => collection.docs = beir::read_beir_documents(file).unwrap().0,
+            "queries" => collection.queries = beir::read_beir_queries(file).unwrap().0,
+            "qrels" => collection.qrels = trec::read_qrels(file).unwrap().0,
+            "BM25" => files.run = Some(trec::read_run(file).unwrap().0),
             _ => {
-                let (vectors, _) =
-                    shared::word_vectors::read_word_vectors(&name, bytes, quiet).unwrap();
+                let (vectors, _) = shared::word_vectors::read_word_vectors(file).unwrap();
                 files.vectors = Some(Arc::new(vectors));
             }
         }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use shared::api::{GetStudyRequest, ListInstancesRequest, ListStudiesRequest};
 use shared::study::controls::StudyPageControls;
 
-use crate::harness::{TestHome, demo_folder, study_file, tiny_model};
+use crate::harness::{TestHome, demo_folder, study_file, study_lines, tiny_model};
 
 /// Writes a study with two lexical rankers and a small model, so that every stage can be
 /// interrupted.
@@ -301,11 +301,8 @@ fn every_table_is_to_be_had_for_a_split_of_the_queries() {
     let told = home.run("import raw --to rivers");
     told.expect_stderr("splits: not in the collection: 1 query (q4)");
     // An imported collection has its splits without the file.
-    let rest = r#"pool = "all"
-probes = ["tfc1", "tfc2", "mtdc", "lnc2"]
-modes = ["fixed"]
-rankers = ["bm25"]"#;
-    home.make_study(study_file("split", "Split", "rivers", rest));
+    let rest = study_lines("all", &["tfc1", "tfc2", "mtdc", "lnc2"], &["bm25"]);
+    home.make_study(study_file("split", "Split", "rivers", &rest));
     let report = |split: &str| {
         let line = format!("report split --format json{split}");
         let tables = home.run(&line).json();

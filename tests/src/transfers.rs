@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestHome, study_file, tiny_collection};
+use crate::harness::{TestHome, study_file, study_lines, tiny_collection};
 
 /// Returns the output of `transfer --json`, and the rows that it wrote.
 fn transfer(home: &TestHome, line: &str) -> (Value, Vec<Value>) {
@@ -79,12 +79,10 @@ fn a_converted_data_set_is_a_set_of_a_study() {
         })
     );
 
-    let rest = r#"pool = "all"
-probes = []
-modes = ["fixed"]
-rankers = ["bm25"]
+    let rest = study_lines("all", &[], &["bm25"])
+        + r#"
 transfers = [{ name = "fluency", file = "fluency.jsonl", queries = "noun-phrase" }]"#;
-    home.make_study(study_file("fluency", "Fluency", tiny_collection(), rest));
+    home.make_study(study_file("fluency", "Fluency", tiny_collection(), &rest));
     let report = home.run("report fluency").expect_success();
     assert!(
         report.contains("fluency: of 7 pairs, 1 identical ones"),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{CommandOutput, TestHome, demo_folder, study_file};
+use crate::harness::{CommandOutput, TestHome, demo_folder, study_file, study_lines};
 
 #[test]
 fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {
@@ -35,12 +35,10 @@ fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {
     let judged = home.run(&judge).json();
     assert_eq!(judged["stmc1"]["unscored"], json!(0));
 
-    let rest = r#"pool = "rank:bm25:20"
-probes = ["stmc1"]
-modes = ["fixed"]
-rankers = ["bm25"]
+    let rest = study_lines("rank:bm25:20", &["stmc1"], &["bm25"])
+        + r#"
 vectors = "words.txt""#;
-    home.make_study(study_file("words", "Query terms", demo, rest));
+    home.make_study(study_file("words", "Query terms", demo, &rest));
     let report = home.run("report words --format md").expect_success();
     assert!(report.contains("STMC1"), "{report}");
     let said = "word vectors words.txt";

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use shared::text::{Analyzer, Stemmer, Tokenizer, WordpieceVocabulary};
 
-use crate::harness::{TestHome, demo_folder, model, study_file, tiny_collection};
+use crate::harness::{TestHome, demo_folder, model, study_file, study_lines, tiny_collection};
 
 /// Texts on which different readings of the algorithm differ.
 const HARD: &[&str] = &[
@@ -97,15 +97,13 @@ fn a_study_can_be_about_pieces_of_words() {
 fn a_study_file_names_its_vocabulary_and_the_report_says_it() {
     let home = TestHome::new();
     home.write("vocab.txt", VOCABULARY);
-    let rest = r#"pool = "all"
-probes = ["tfc1"]
-modes = ["fixed"]
-rankers = ["bm25"]
+    let rest = study_lines("all", &["tfc1"], &["bm25"])
+        + r#"
 [analyzer]
 first_tokens = 500
 [analyzer.tokenizer.wordpiece]
 file = "vocab.txt""#;
-    home.make_study(study_file("pieces", "Pieces", tiny_collection(), rest));
+    home.make_study(study_file("pieces", "Pieces", tiny_collection(), &rest));
     let report = home.run("report pieces --format md").expect_success();
     let said = "WordPiece of vocab.txt (11 tokens), stop words kept, no stemmer, first 500 tokens \
                 of a document";
@@ -141,12 +139,10 @@ fn what_is_no_vocabulary_is_refused_with_a_way_out() {
 #[test]
 fn a_study_says_how_many_instances_hold_under_other_terms() {
     let home = TestHome::new();
-    let rest = r#"pool = "rank:bm25:20"
-probes = ["tfc1", "lnc2"]
-modes = ["fixed"]
-rankers = ["bm25"]
+    let rest = study_lines("rank:bm25:20", &["tfc1", "lnc2"], &["bm25"])
+        + r#"
 audit = [{ stemmer = "none" }, { stemmer = "porter" }]"#;
-    home.make_study(study_file("audited", "Audited", demo_folder(), rest));
+    home.make_study(study_file("audited", "Audited", demo_folder(), &rest));
     let report = home.run("report audited --format json").json();
     let tables = report.as_array().unwrap();
     let audit = tables

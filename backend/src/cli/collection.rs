@@ -272,17 +272,12 @@ impl EvalArgs {
         let (qrels, run, reading) = match (self.labels_in_run, self.files.as_slice()) {
             (true, [run]) => {
                 let (run, qrels, reading) =
-                    collection_files::read_with_progress(run, |name, bytes, progress| {
-                        trec::read_graded_run(name, bytes, progress)
-                    })?;
+                    collection_files::read_with_progress(run, trec::read_graded_run)?;
                 (qrels, run, reading)
             }
             (false, [qrels, run]) => {
                 let (qrels, mut reading) = collection_files::read_qrels(qrels)?;
-                let (run, of_run) =
-                    collection_files::read_with_progress(run, |name, bytes, progress| {
-                        trec::read_run(name, bytes, progress)
-                    })?;
+                let (run, of_run) = collection_files::read_with_progress(run, trec::read_run)?;
                 reading.merge(of_run);
                 (qrels, run, reading)
             }

@@ -93,7 +93,10 @@ impl CompareRankersArgs {
         let pair = rows.map(|row| RankerRef::Ranker(slugs[row].clone()));
         let asking = self.asking(pair)?;
         let found = study.compare_rankers(&asking)?;
-        self.tables(&found, || Ok(study.list_all_compared_queries(&asking)?))
+        self.tables(&found, || {
+            let source = study.ranker_comparison_input(&asking)?;
+            Ok(query_list::list_all_compared_queries(&source, &asking)?)
+        })
     }
 
     fn of_runs(&self, collection: &str, data: &Path) -> Result<Vec<ReportTable>, Error> {

@@ -101,9 +101,8 @@ pub(super) fn complete_file_args_from_folder(
 pub(super) fn load_wikipassageqa(folder: &Path) -> Result<CollectionWithReadReport, Error> {
     let mut reading = FileReadReport::default();
     let articles = found(folder, ARTICLES)?;
-    let (docs, of_docs) = read_with_progress(&articles, |name, bytes, progress| {
-        wikipassageqa::read_wikipassageqa_passages(name, bytes, progress)
-    })?;
+    let (docs, of_docs) =
+        read_with_progress(&articles, wikipassageqa::read_wikipassageqa_passages)?;
     reading.merge(of_docs);
     let mut collection = Collection {
         docs,
@@ -114,8 +113,8 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<CollectionWithReadRepo
         let Ok(path) = found(folder, &format!("{split}.tsv")) else {
             continue;
         };
-        let (queries, qrels, of_split) = read_with_progress(&path, |name, bytes, progress| {
-            wikipassageqa::read_wikipassageqa_questions(name, split, bytes, progress)
+        let (queries, qrels, of_split) = read_with_progress(&path, |file| {
+            wikipassageqa::read_wikipassageqa_questions(file, split)
         })?;
         reading.merge(of_split);
         collection.queries.extend(queries);

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use shared::collection::FileInput;
 use shared::collection::document_pairs::layouts::parallel::{PreferredPairSide, SentenceFile};
 use shared::collection::document_pairs::layouts::stories::{NewsStorySampleSize, StoryFileLayout};
 use shared::collection::document_pairs::layouts::{
@@ -126,10 +127,9 @@ pub(crate) fn load_msr_paraphrase_corpus(from: &Path) -> Result<PairDatasetWithS
 
 /// Reads the Wiki Neutrality Corpus: `biased.full`, or the folder that contains it.
 pub(crate) fn load_wnc(from: &Path) -> Result<PairDatasetWithSourceFiles, Error> {
-    each_table(
-        tables_of(from, &[&["biased.full"]])?,
-        |_, name, bytes, progress| tsv::read_wiki_neutrality_corpus(name, bytes, progress),
-    )
+    each_table(tables_of(from, &[&["biased.full"]])?, |_, file| {
+        tsv::read_wiki_neutrality_corpus(file)
+    })
 }
 
 /// Reads a file of questions with answers and passages. `seed` determines the replaced answers.
@@ -142,8 +142,8 @@ pub(crate) fn load_answer_replacement_pairs(
         let reason = "is a folder: name the file of JSON lines, one question and passage a line";
         return Err(Unreadable::unreadable_file(&path, reason).into());
     }
-    let converted = read_with_progress(from, |name, bytes, progress| {
-        factuality::make_answer_replacement_pairs(name, seed, bytes, progress)
+    let converted = read_with_progress(from, |file| {
+        factuality::make_answer_replacement_pairs(file, seed)
     })?;
     Ok(PairDatasetWithSourceFiles {
         converted,
@@ -210,9 +210,7 @@ pub(crate) fn load_sampled_stories(
 
 /// Reads a file of titles by id. Refused rows are in the report.
 pub(crate) fn read_titles_by_id(path: &Path) -> Result<(TitlesByDocId, FileReadReport), Error> {
-    read_with_progress(path, |name, bytes, progress| {
-        layouts::read_document_titles(name, bytes, progress)
-    })
+    read_with_progress(path, layouts::read_document_titles)
 }
 
 /// A source file that was read, with its name in the folder.
@@ -261,9 +259,7 @@ fn sentences(
 }
 
 fn texts(path: &Path) -> Result<SentenceFile, Error> {
-    read_with_progress(path, |name, bytes, progress| {
-        parallel::read_one_sentence_per_line(name, bytes, progress)
-    })
+    read_with_progress(path, parallel::read_one_sentence_per_line)
 }
 
 fn numbered(name: &str, n: usize) -> Vec<String> {
@@ -289,17 +285,15 @@ fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// Reads tables one after another. `read` gets the name of the set and the name of the file.
+/// Reads tables one after another. `read` gets the name of the set and the file.
 fn each_table<R>(paths: Vec<PathBuf>, read: R) -> Result<PairDatasetWithSourceFiles, Error>
 where
-    R: Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<ConvertedPairDataset, Unreadable>,
+    R: Fn(&str, FileInput<'_, File>) -> Result<ConvertedPairDataset, Unreadable>,
 {
     let mut gathered = PairDatasetWithSourceFiles::default();
     for path in paths {
         let set = set_of(&path);
-        let converted = read_with_progress(&path, |name, bytes, progress| {
-            read(&set, name, bytes, progress)
-        })?;
+        let converted = read_with_progress(&path, |file| read(&set, file))?;
         gathered.converted.merge(converted);
         gathered.files.push(path);
     }

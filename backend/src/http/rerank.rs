@@ -54,7 +54,8 @@ pub(super) async fn rerank(
         (None, Some(documents)) => {
             asked.documents = documents;
             let call = ApiRequest(app, caller, asked);
-            RerankResponse::Documents(rank_documents(call, RerankApiVersion::First, cut).await?)
+            let ranked = rank_documents(call, RerankApiVersion::First, cut).await?;
+            RerankResponse::Documents(ranked.0)
         }
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
@@ -72,18 +73,14 @@ pub(super) async fn rerank(
 pub(super) async fn rerank_v1(
     call: ApiRequest<CohereRerankRequest>,
 ) -> JsonResult<CohereRerankResponse> {
-    rank_documents(call, RerankApiVersion::First, TruncationPolicy::End)
-        .await
-        .map(Json)
+    rank_documents(call, RerankApiVersion::First, TruncationPolicy::End).await
 }
 
 /// Handles `/v2/rerank`: ranks documents for a query and replies in the format of Cohere's API v2.
 pub(super) async fn rerank_v2(
     call: ApiRequest<CohereRerankRequest>,
 ) -> JsonResult<CohereRerankResponse> {
-    rank_documents(call, RerankApiVersion::Second, TruncationPolicy::End)
-        .await
-        .map(Json)
+    rank_documents(call, RerankApiVersion::Second, TruncationPolicy::End).await
 }
 
 /// The version of Cohere's API in the reply.
@@ -97,18 +94,18 @@ async fn rank_documents(
     ApiRequest(app, caller, asked): ApiRequest<CohereRerankRequest>,
     version: RerankApiVersion,
     cut: TruncationPolicy,
-) -> Result<CohereRerankResponse, Error> {
+) -> JsonResult<CohereRerankResponse> {
     let wanted = RerankOptions::of(&asked, cut)?;
     let fields = asked.rank_fields.unwrap_or_default();
     let texts = asked.documents.into_iter().enumerate();
     let texts = texts.map(|(place, it)| it.into_text(place, &fields));
     let texts: Vec<String> = texts.collect::<Result<_, _>>()?;
     let ranked = rank(&app, &caller, wanted, asked.query, texts).await?;
-    Ok(ranked.documents(
+    Ok(Json(ranked.documents(
         most(asked.top_n),
         ReturnTexts::of(asked.return_documents),
         version,
-    ))
+    )))
 }
 
 /// Returns the number of results to return; 0 or no value means all.

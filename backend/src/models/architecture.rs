@@ -40,6 +40,47 @@ impl SeparateOrJointInputModel {
             SeparateOrJointInputModel::Joint(_) | SeparateOrJointInputModel::Expanded(_) => None,
         }
     }
+
+    /// Returns the fingerprint of the model and its use.
+    pub(super) fn fingerprint(&self) -> &str {
+        match self {
+            Self::Independent(it) => match &**it {
+                SeparateInputEncoder::Dense(it) => it.fingerprint(),
+                SeparateInputEncoder::Sparse(it) => it.fingerprint(),
+                SeparateInputEncoder::Colbert(it) => it.fingerprint(),
+                SeparateInputEncoder::Epic(it) => it.fingerprint(),
+            },
+            Self::Joint(it) => match it {
+                JointInputModel::Cross(it) => it.fingerprint(),
+                JointInputModel::Mono(it) => it.fingerprint(),
+                JointInputModel::Interaction(it) => it.fingerprint(),
+                JointInputModel::LambdaMart(it) => it.fingerprint(),
+            },
+            Self::Expanded(it) => it.fingerprint(),
+        }
+    }
+
+    pub(super) fn tokenize(
+        &self,
+        side: QueryOrDocumentRole,
+        text: &str,
+    ) -> Result<TokenizedText, neural::Error> {
+        match self {
+            Self::Independent(it) => match &**it {
+                SeparateInputEncoder::Dense(it) => it.tokenize(side, text),
+                SeparateInputEncoder::Sparse(it) => it.tokenize(side, text),
+                SeparateInputEncoder::Colbert(it) => it.tokenize(side, text),
+                SeparateInputEncoder::Epic(it) => it.tokenize(side, text),
+            },
+            Self::Joint(it) => match it {
+                JointInputModel::Cross(it) => it.tokenize(side, text),
+                JointInputModel::Mono(it) => it.tokenize(side, text),
+                JointInputModel::Interaction(it) => it.tokenize(side, text),
+                JointInputModel::LambdaMart(it) => Ok(it.tokenize(side, text)),
+            },
+            Self::Expanded(it) => it.tokenize(side, text),
+        }
+    }
 }
 
 /// The encoding of a query or document.
@@ -51,29 +92,6 @@ pub(super) enum EncodedInput {
 }
 
 impl SeparateInputEncoder {
-    /// Returns the fingerprint of the model and its use.
-    pub(super) fn fingerprint(&self) -> &str {
-        match self {
-            SeparateInputEncoder::Dense(it) => it.fingerprint(),
-            SeparateInputEncoder::Sparse(it) => it.fingerprint(),
-            SeparateInputEncoder::Colbert(it) => it.fingerprint(),
-            SeparateInputEncoder::Epic(it) => it.fingerprint(),
-        }
-    }
-
-    pub(super) fn tokenize(
-        &self,
-        side: QueryOrDocumentRole,
-        text: &str,
-    ) -> Result<TokenizedText, neural::Error> {
-        match self {
-            SeparateInputEncoder::Dense(it) => it.tokenize(side, text),
-            SeparateInputEncoder::Sparse(it) => it.tokenize(side, text),
-            SeparateInputEncoder::Colbert(it) => it.tokenize(side, text),
-            SeparateInputEncoder::Epic(it) => it.tokenize(side, text),
-        }
-    }
-
     /// Encodes tokenized inputs, which are all queries or all documents, according to `side`.
     pub(super) fn encode(
         &self,
@@ -148,19 +166,6 @@ impl SeparateInputEncoder {
 }
 
 impl JointInputModel {
-    pub(super) fn tokenize(
-        &self,
-        side: QueryOrDocumentRole,
-        text: &str,
-    ) -> Result<TokenizedText, neural::Error> {
-        match self {
-            JointInputModel::Cross(it) => it.tokenize(side, text),
-            JointInputModel::Mono(it) => it.tokenize(side, text),
-            JointInputModel::Interaction(it) => it.tokenize(side, text),
-            JointInputModel::LambdaMart(it) => Ok(it.tokenize(side, text)),
-        }
-    }
-
     pub(super) fn join_tokenized_pair(
         &self,
         query: &TokenizedText,
@@ -183,16 +188,6 @@ impl JointInputModel {
             JointInputModel::Mono(it) => it.score_pairs(pairs),
             JointInputModel::Interaction(it) => it.score_pairs(pairs),
             JointInputModel::LambdaMart(it) => it.score_pairs(pairs),
-        }
-    }
-
-    /// Returns the fingerprint of the model and its use.
-    pub(super) fn fingerprint(&self) -> &str {
-        match self {
-            JointInputModel::Cross(it) => it.fingerprint(),
-            JointInputModel::Mono(it) => it.fingerprint(),
-            JointInputModel::Interaction(it) => it.fingerprint(),
-            JointInputModel::LambdaMart(it) => it.fingerprint(),
         }
     }
 }

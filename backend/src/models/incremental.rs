@@ -42,6 +42,22 @@ pub(crate) struct ScoringInputWithLimits {
     pub on_truncation: Box<dyn Fn(TruncatedInput) -> Result<(), Error> + Send>,
 }
 
+#[cfg(test)]
+impl ScoringInputWithLimits {
+    /// Creates a request without limits that returns the matches of tokens.
+    pub(super) fn without_limits(query: &str, documents: &[String]) -> ScoringInputWithLimits {
+        ScoringInputWithLimits {
+            query: query.to_owned(),
+            documents: documents.to_vec(),
+            max_document_tokens: None,
+            max_passages: None,
+            max_tokens: u64::MAX,
+            detail: ScoreDetailLevel::Matches,
+            on_truncation: Box::new(|_| Ok(())),
+        }
+    }
+}
+
 /// An input that is longer than the model reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TruncatedInput {
@@ -307,15 +323,7 @@ mod tests {
     }
 
     fn request(texts: &[String]) -> ScoringInputWithLimits {
-        ScoringInputWithLimits {
-            query: "where do rivers end".to_owned(),
-            documents: texts.to_vec(),
-            max_document_tokens: None,
-            max_passages: None,
-            max_tokens: u64::MAX,
-            detail: ScoreDetailLevel::Matches,
-            on_truncation: Box::new(|_| Ok(())),
-        }
+        ScoringInputWithLimits::without_limits("where do rivers end", texts)
     }
 
     /// Runs all steps. Returns the scores and the maximum number of tokens in a step.

@@ -174,11 +174,7 @@ impl NeuralRanker {
             label,
             detail,
             kind: used.ranker_kind(),
-            fingerprint: match &reader {
-                SeparateOrJointInputModel::Independent(it) => it.fingerprint().to_owned(),
-                SeparateOrJointInputModel::Joint(it) => it.fingerprint().to_owned(),
-                SeparateOrJointInputModel::Expanded(it) => it.fingerprint().to_owned(),
-            },
+            fingerprint: reader.fingerprint().to_owned(),
             note,
         };
         Ok(NeuralRanker {

@@ -473,11 +473,7 @@ impl NeuralRanker {
     ) -> Result<Vec<TokenizedText>, Error> {
         let cut = texts
             .par_iter()
-            .map(|it| match &*self.reader {
-                SeparateOrJointInputModel::Independent(model) => model.tokenize(side, it),
-                SeparateOrJointInputModel::Joint(cross) => cross.tokenize(side, it),
-                SeparateOrJointInputModel::Expanded(expander) => expander.tokenize(side, it),
-            })
+            .map(|it| self.reader.tokenize(side, it))
             .collect::<Result<_, _>>();
         cut.map_err(Error::model_error_converter(&self.about.spec))
     }

@@ -12,7 +12,7 @@ use neural::{
 };
 use shared::annotation::AnnotationTaskDefinition;
 use shared::collection::document_pairs::{self, layouts};
-use shared::collection::{Collection, beir, trec, tsv, wikipassageqa};
+use shared::collection::{Collection, FileInput, beir, trec, tsv, wikipassageqa};
 use shared::effectiveness::EffectivenessMeasure;
 use shared::error::{Error, FileReadReport};
 use shared::probe::manipulation::ManipulationWordLists;
@@ -40,36 +40,30 @@ pub(super) const PARSERS: &[Parser] = &[
     seeded(
         "beir-corpus",
         || packed(CORPUS),
-        |it| rows(beir::read_beir_documents("a", it, &mut |_| ())),
+        |it| rows(beir::read_beir_documents(input(it))),
     ),
     of("beir-queries", &[QUERIES], |it| {
-        rows(beir::read_beir_queries("a", it, &mut |_| ()))
+        rows(beir::read_beir_queries(input(it)))
     }),
     of("passages", &["d1\triver bank\nd2\tmud\n"], |it| {
-        rows(tsv::read_msmarco_passages("a", it, &mut |_| ()))
+        rows(tsv::read_msmarco_passages(input(it)))
     }),
     of("documents", &["d1\thttp://a\triver\tbank\n"], |it| {
-        rows(tsv::read_msmarco_documents("a", it, &mut |_| ()))
+        rows(tsv::read_msmarco_documents(input(it)))
     }),
     of("plain-lines", &["river bank\n\nmud\n"], |it| {
-        rows(tsv::read_one_passage_per_line("a", it, &mut |_| ()))
+        rows(tsv::read_one_passage_per_line(input(it)))
     }),
     of("splits", &["q1\ttrain\nq2\ttest\n"], |it| {
-        rows(tsv::read_query_splits("a", it, &mut |_| ()))
+        rows(tsv::read_query_splits(input(it)))
     }),
     of(
         "wikipassageqa-passages",
         &[r#"{"1": {"0": "river", "1": "bank"}}"#],
-        |it| {
-            rows(wikipassageqa::read_wikipassageqa_passages(
-                "a",
-                it,
-                &mut |_| (),
-            ))
-        },
+        |it| rows(wikipassageqa::read_wikipassageqa_passages(input(it))),
     ),
     of("wikipassageqa-questions", &[QUESTIONS], |it| {
-        wikipassageqa::read_wikipassageqa_questions("a", "test", it, &mut |_| ()).is_ok()
+        wikipassageqa::read_wikipassageqa_questions(input(it), "test").is_ok()
     }),
     of(
         "trec-qrels",
@@ -77,31 +71,27 @@ pub(super) const PARSERS: &[Parser] = &[
             "q1 0 d1 1\nq1 0 d2 0\n",
             "query-id\tcorpus-id\tscore\nq1\td1\t2\n",
         ],
-        |it| rows(trec::read_qrels("a", it, &mut |_| ())),
+        |it| rows(trec::read_qrels(input(it))),
     ),
     of("trec-run", &[RUN, METADATA], |it| {
-        rows(trec::read_run("a", it, &mut |_| ()))
+        rows(trec::read_run(input(it)))
     }),
     of(
         "trec-labelled-run",
         &["q1 Q0 d1 1 2.5 a 1\nq1 Q0 d2 2 1e-3 a 0\n"],
-        |it| trec::read_graded_run("a", it, &mut |_| ()).is_ok(),
+        |it| trec::read_graded_run(input(it)).is_ok(),
     ),
     of("scores", &["qid\tdocid\tscore\nq1\td1\t0.5\n", RUN], |it| {
-        trec::read_imported_scores("a", it, &mut |_| ()).is_ok()
+        trec::read_imported_scores(input(it)).is_ok()
     }),
     of("trec-topics", &[TOPICS, "q1\triver bank\n"], |it| {
-        rows(trec::topics::read_trec_topics("a", it, &mut |_| ()))
+        rows(trec::topics::read_trec_topics(input(it)))
     }),
     of("learning-curve", &[CURVE], |it| {
         LearningCurvePoint::parse_lines("a", it).is_ok()
     }),
     of("text-pairs", &[PAIRS], |it| {
-        rows(document_pairs::read_dataset_transfer_pairs(
-            "a",
-            it,
-            &mut |_| (),
-        ))
+        rows(document_pairs::read_dataset_transfer_pairs(input(it)))
     }),
     of(
         "expansions",
@@ -118,23 +108,23 @@ pub(super) const PARSERS: &[Parser] = &[
         },
     ),
     of("mspc", &[MSPC], |it| {
-        layouts::tsv::read_msr_paraphrase_table("train", "a", it, &mut |_| ()).is_ok()
+        layouts::tsv::read_msr_paraphrase_table("train", input(it)).is_ok()
     }),
     of(
         "wikiturk",
         &["1\ta -LRB- b -RRB-\tc\td\te\tf\tg\th\ti\tj\n"],
-        |it| layouts::tsv::read_wikiturk_table("tune", "a", it, &mut |_| ()).is_ok(),
+        |it| layouts::tsv::read_wikiturk_table("tune", input(it)).is_ok(),
     ),
     of(
         "wnc",
         &["1\ta\tb\tthe biased one\tthe neutral one\n"],
-        |it| layouts::tsv::read_wiki_neutrality_corpus("a", it, &mut |_| ()).is_ok(),
+        |it| layouts::tsv::read_wiki_neutrality_corpus(input(it)).is_ok(),
     ),
     of("factuality", &[FACTUALITY], |it| {
-        layouts::factuality::make_answer_replacement_pairs("a", 42, it, &mut |_| ()).is_ok()
+        layouts::factuality::make_answer_replacement_pairs(input(it), 42).is_ok()
     }),
     of("titles", &["1\tRiver\n2\tBank\n"], |it| {
-        rows(layouts::read_document_titles("a", it, &mut |_| ()))
+        rows(layouts::read_document_titles(input(it)))
     }),
     of(
         "word-vectors",
@@ -142,13 +132,7 @@ pub(super) const PARSERS: &[Parser] = &[
             "river 1.0 0.5 -2e-3\nbank 0 1 0\n",
             "2 3\nriver 1 0 0\nbank 0 1 0\n",
         ],
-        |it| {
-            rows(shared::word_vectors::read_word_vectors(
-                "a",
-                it,
-                &mut |_| (),
-            ))
-        },
+        |it| rows(shared::word_vectors::read_word_vectors(input(it))),
     ),
     of(
         "vocabulary",
@@ -262,20 +246,12 @@ pub(super) const PARSERS: &[Parser] = &[
     seeded(
         "lambdamart-statistics",
         || vec![SMALL_LAMBDAMART.tokenizer.clone()],
-        |it| {
-            let mut files = SMALL_LAMBDAMART.clone();
-            files.tokenizer = it.to_vec();
-            lambdamart_tests::loads_and_scores(&files)
-        },
+        |it| loads_lambdamart(|files| &mut files.tokenizer, it),
     ),
     seeded(
         "lambdamart-trees",
         || vec![SMALL_LAMBDAMART.weights.clone()],
-        |it| {
-            let mut files = SMALL_LAMBDAMART.clone();
-            files.weights = it.to_vec();
-            lambdamart_tests::loads_and_scores(&files)
-        },
+        |it| loads_lambdamart(|files| &mut files.weights, it),
     ),
     of(
         "ranker-toml",
@@ -356,12 +332,11 @@ seed = 42
 
 /// A study of three documents and one query.
 static SMALL: LazyLock<Study> = LazyLock::new(|| {
-    let quiet = &mut |_| ();
     let collection = Collection {
-        queries: beir::read_beir_queries("q", QUERIES.as_bytes(), quiet)
+        queries: beir::read_beir_queries(FileInput::without_progress("q", QUERIES.as_bytes()))
             .unwrap()
             .0,
-        docs: beir::read_beir_documents("c", CORPUS.as_bytes(), quiet)
+        docs: beir::read_beir_documents(FileInput::without_progress("c", CORPUS.as_bytes()))
             .unwrap()
             .0,
         ..Collection::default()
@@ -488,6 +463,18 @@ fn loads(start: &str, end: &str, input: &[u8]) -> bool {
 
 fn model(file: &str) -> Vec<Vec<u8>> {
     vec![fs::read(Path::new(TINY).join(file)).unwrap()]
+}
+
+/// Returns bytes as a file that a reader takes.
+fn input(bytes: &[u8]) -> FileInput<'_, &[u8]> {
+    FileInput::without_progress("a", bytes)
+}
+
+/// Returns whether a small LambdaMART can be loaded when a file has other bytes, and can score.
+fn loads_lambdamart(file: fn(&mut ModelFileContents) -> &mut Vec<u8>, input: &[u8]) -> bool {
+    let mut files = SMALL_LAMBDAMART.clone();
+    *file(&mut files) = input.to_vec();
+    lambdamart_tests::loads_and_scores(&files)
 }
 
 /// Returns whether the smallest model can be loaded when a file has other bytes, and can score a

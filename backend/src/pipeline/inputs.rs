@@ -63,9 +63,7 @@ pub(super) fn read_non_collection_inputs(
 fn read_vectors(file: &str, folder: &Path) -> Result<WordVectors, Error> {
     let path = collection_files::resolve_input_file_path(file, folder)?;
     let (vectors, reading) =
-        collection_files::read_with_progress(&path, |name, bytes, progress| {
-            shared::word_vectors::read_word_vectors(name, bytes, progress)
-        })?;
+        collection_files::read_with_progress(&path, shared::word_vectors::read_word_vectors)?;
     collection_files::print_reader_warnings(&reading);
     Ok(vectors)
 }
@@ -115,12 +113,10 @@ fn tools(lookups: &ManipulationLookupFiles, folder: &Path) -> Result<Manipulatio
 fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferPairSet>, Error> {
     let read = |file: &shared::study::TransferSetFile| {
         let path = collection_files::resolve_input_file_path(&file.file, folder)?;
-        let (pairs, reading) =
-            collection_files::read_with_progress(&path, |name, bytes, progress| {
-                shared::collection::document_pairs::read_dataset_transfer_pairs(
-                    name, bytes, progress,
-                )
-            })?;
+        let (pairs, reading) = collection_files::read_with_progress(
+            &path,
+            shared::collection::document_pairs::read_dataset_transfer_pairs,
+        )?;
         collection_files::print_reader_warnings(&reading);
         Ok(TransferPairSet {
             transfer: file.dataset_transfer_test()?,

@@ -131,9 +131,10 @@ pub(crate) fn read_score_file(
     folder: &Path,
 ) -> Result<(String, ImportedScores), Error> {
     let path = collection_files::resolve_input_file_path(file, folder)?;
-    let brought = collection_files::read_with_progress(&path, |name, bytes, progress| {
-        shared::collection::trec::read_imported_scores(name, bytes, progress)
-    })?;
+    let brought = collection_files::read_with_progress(
+        &path,
+        shared::collection::trec::read_imported_scores,
+    )?;
     let name = path.file_name().unwrap_or_default();
     Ok((name.to_string_lossy().into_owned(), brought))
 }

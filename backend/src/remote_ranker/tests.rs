@@ -16,13 +16,21 @@ fn service(spec: &str) -> RemoteRanker {
 }
 
 /// Returns the scores of all pairs, with the partial scores in `folder`.
+/// Returns the scores in a folder that a ranker has of these pairs.
+fn partial_scores(
+    it: &RemoteRanker,
+    listed: &QueryDocumentPairsWithTexts<'_>,
+    folder: &Path,
+) -> PartialScores {
+    PartialScores::load_and_lock(folder, &it.scoring_inputs_sha256(listed)).unwrap()
+}
+
 fn scores_with(
     it: &RemoteRanker,
     listed: &QueryDocumentPairsWithTexts<'_>,
     folder: &Path,
 ) -> Vec<(u32, f64)> {
-    let mut draft =
-        PartialScores::load_and_lock(folder, &it.scoring_inputs_sha256(listed)).unwrap();
+    let mut draft = partial_scores(it, listed, folder);
     let scores = it.score_pairs(listed, &mut draft, |_| {}).unwrap();
     scores.iter().map(|it| (it.pair, it.score)).collect()
 }
@@ -314,8 +322,7 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
         (200, "", "[]".to_owned()),
     ]);
     let it = service(&format!("{address}?at_once=1"));
-    let hash = it.scoring_inputs_sha256(&listed);
-    let mut draft = PartialScores::load_and_lock(folder.path(), &hash).unwrap();
+    let mut draft = partial_scores(&it, &listed, folder.path());
     let error = it.score_pairs(&listed, &mut draft, |_| {}).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -335,7 +342,7 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
 
     // The next run sends only the second request.
     drop(draft);
-    let mut draft = PartialScores::load_and_lock(folder.path(), &hash).unwrap();
+    let mut draft = partial_scores(&it, &listed, folder.path());
     assert_eq!(it.request_volume(&listed, &draft).done, 1);
     let listener = TcpListener::bind(it.host_and_port()).unwrap();
     let answering = std::thread::spawn(move || {
@@ -369,18 +376,14 @@ fn what_is_answered_stays_when_requests_become_smaller() {
         (200, "", scored(1)),
     ]);
     let it = service(&format!("{address}?at_once=1"));
-    let mut draft =
-        PartialScores::load_and_lock(folder.path(), &it.scoring_inputs_sha256(&listed)).unwrap();
+    let mut draft = partial_scores(&it, &listed, folder.path());
     let error = it.score_pairs(&listed, &mut draft, |_| {}).unwrap_err();
     assert!(error.to_string().contains("`texts=N`"), "{error}");
     drop(draft);
 
     // The remedy that the message suggests.
     let it = service(&format!("{address}?at_once=1&texts=1"));
-    let cost = it.request_volume(
-        &listed,
-        &PartialScores::load_and_lock(folder.path(), &it.scoring_inputs_sha256(&listed)).unwrap(),
-    );
+    let cost = it.request_volume(&listed, &partial_scores(&it, &listed, folder.path()));
     assert_eq!((cost.requests, cost.done), (5, 3));
     let scores = scores_with(&it, &listed, folder.path());
     assert_eq!(scores, [(0, 0.5), (1, 1.5), (2, 2.5), (3, 0.5), (4, 0.5)]);
@@ -398,8 +401,7 @@ fn what_a_draft_has_of_no_pair_is_not_believed() {
         score,
         truncated: false,
     };
-    let mut draft =
-        PartialScores::load_and_lock(folder.path(), &it.scoring_inputs_sha256(&listed)).unwrap();
+    let mut draft = partial_scores(&it, &listed, folder.path());
     draft.append_batch(0, &[score(1, 9.0)]).unwrap();
     draft
         .append_batch(5, &[score(5, 9.0), score(u32::MAX, 9.0)])

@@ -119,14 +119,12 @@ impl Database {
 
     /// Returns an annotation task by its number; returns an error if there is none.
     pub(crate) async fn annotation_task(&self, task: TaskId) -> Result<AnnotationTaskRow, Error> {
-        let row: Option<Row> = sqlx::query_as(
+        let query = sqlx::query_as::<_, Row>(
             "SELECT no, study_hash, task, state, results_public, made_ms, n_candidates
              FROM review_task WHERE no = $1",
         )
-        .bind(i64::from(task.0))
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(i64::from(task.0));
+        let row = self.find_row(query).await?;
         row.ok_or_else(|| task_not_found_error(task))?.into_task()
     }
 

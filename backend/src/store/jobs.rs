@@ -133,15 +133,13 @@ impl Database {
         if !may_be_stored(id) {
             return Err(InputError::name_not_found("job", id).into());
         }
-        let row: Option<JobRow> = sqlx::query_as(
+        let query = sqlx::query_as::<_, JobRow>(
             "SELECT id, title, state, problem, n_pairs, n_done, created,
                     fingerprint, spec, label, detail, kind, note
              FROM jobs JOIN rankers ON fingerprint = ranker WHERE id = $1",
         )
-        .bind(id)
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(id);
+        let row = self.find_row(query).await?;
         row.ok_or_else(|| InputError::name_not_found("job", id))?
             .into_job()
     }
@@ -244,17 +242,15 @@ impl Database {
         after: Option<i64>,
     ) -> Result<Option<JobDocumentBatch>, Error> {
         let failed = |it| self.failed(it);
-        let found: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(
+        let query = sqlx::query_as::<_, (i64, i64, Vec<u8>)>(
             "SELECT job, batch, texts FROM job_batches
              WHERE job = (SELECT number FROM jobs WHERE id = $1) AND done_at IS NULL
                  AND batch > coalesce($2, -1)
              ORDER BY batch LIMIT 1",
         )
         .bind(id)
-        .bind(after)
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(failed)?;
+        .bind(after);
+        let found = self.find_row(query).await?;
         let Some((job, number, places)) = found else {
             return Ok(None);
         };

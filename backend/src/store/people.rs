@@ -103,13 +103,11 @@ impl Database {
     /// Returns a person by their number, including one whose access is revoked; returns an error if
     /// there is none.
     pub(crate) async fn person_by_id(&self, no: PersonId) -> Result<PersonRecord, Error> {
-        let found: Option<PersonRow> = sqlx::query_as(
+        let query = sqlx::query_as::<_, PersonRow>(
             "SELECT no, name, role, password_hash, revoked_ms FROM person WHERE no = $1",
         )
-        .bind(i64::from(no.0))
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(i64::from(no.0));
+        let found = self.find_row(query).await?;
         match found {
             Some(row) => row.into_known(),
             None => Err(InputError::name_not_found("person", no.0.to_string()).into()),
@@ -123,13 +121,11 @@ impl Database {
         if !may_be_stored(&key) {
             return Ok(None);
         }
-        let found: Option<PersonRow> = sqlx::query_as(
+        let query = sqlx::query_as::<_, PersonRow>(
             "SELECT no, name, role, password_hash, revoked_ms FROM person WHERE name_key = $1",
         )
-        .bind(key)
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(key);
+        let found = self.find_row(query).await?;
         found.map(PersonRow::into_known).transpose()
     }
 

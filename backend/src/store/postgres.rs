@@ -18,12 +18,7 @@ use crate::error::{DatabaseDisplayName, Error};
 /// address contains a password and command lines are visible to all users of the machine.
 pub(super) const VARIABLE: &str = "DATABASE_URL";
 
-pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
-    migrator!(
-        "postgres": "0001_start" "0002_certificates" "0003_people" "0004_review"
-        "0005_operator_session"
-    )
-});
+pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| migrator!("postgres"));
 
 /// Transactions that write. In contrast to SQLite, they can run concurrently: every decision is
 /// made by an `UPDATE … WHERE`, which locks its row until the end, and a waiting transaction

@@ -10,12 +10,7 @@ use sqlx::{AnyConnection, AnyPool, Connection, Executor};
 
 use crate::error::{DatabaseDisplayName, Error};
 
-pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
-    migrator!(
-        "sqlite": "0001_start" "0002_certificates" "0003_people" "0004_review"
-        "0005_operator_session"
-    )
-});
+pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| migrator!("sqlite"));
 
 /// Takes the write lock at the beginning, so that the transaction cannot fail later because of
 /// another writer.

@@ -109,15 +109,13 @@ impl Database {
         if !may_be_stored(name) {
             return Err(unknown().into());
         }
-        let found: Option<StudyRow> = sqlx::query_as(
+        let query = sqlx::query_as::<_, StudyRow>(
             "SELECT name, title, made, instances_hash, collection_hash, n_instances, published,
                     revision
              FROM studies WHERE name = $1",
         )
-        .bind(name)
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(name);
+        let found = self.find_row(query).await?;
         let found = found.ok_or_else(unknown)?;
         Ok(found.into_listed())
     }

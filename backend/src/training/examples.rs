@@ -12,6 +12,7 @@ use shared::error::{Error as InputError, ErrorFieldName};
 use shared::index::DocNo;
 use shared::probe::ScoreClaim;
 use shared::probe::mining::OriginalOrDerivedDocument;
+use shared::study::preparation::ParsedInputFiles;
 use shared::training::{EffectivenessControls, MeasureValues};
 
 use super::pools::CandidatePools;
@@ -20,6 +21,7 @@ use super::request::InstanceAugmentation;
 use super::{Augmentation, TrainingRequest};
 use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
+use crate::pipeline;
 use crate::store::instances::{CollectionExternalIds, InstanceFileReader};
 
 /// The measures of learning curves and results.
@@ -35,13 +37,17 @@ pub(super) struct CandidatesOfSplits {
     pub test: Option<SplitCandidates>,
     /// The documents of the candidate pool.
     pub pools: CandidatePools,
+    /// The run of the pool and the word vectors of the recipe.
+    pub files: ParsedInputFiles,
 }
 
 impl CandidatesOfSplits {
-    /// Selects the queries of all splits of a training, and augments those to train on.
+    /// Selects the queries of all splits of a training, augments those to train on, and reads the
+    /// run and the word vectors, if there are any.
     pub(super) fn select(
         request: &TrainingRequest,
         loaded: &CollectionWithReadReport,
+        vectors: Option<&str>,
     ) -> Result<CandidatesOfSplits, Error> {
         let collection = &loaded.collection;
         let pools = CandidatePools::compute(&request.pool, collection, &loaded.folder)?;
@@ -50,11 +56,14 @@ impl CandidatesOfSplits {
         training.augment(&request.augmentation, collection)?;
         let dev = select(&request.splits.dev)?;
         let test = request.splits.test.as_deref().map(select).transpose()?;
+        let (pool, folder) = (&request.pool, &loaded.folder);
+        let files = pipeline::read_run_and_word_vectors(pool, vectors, collection, folder)?;
         Ok(CandidatesOfSplits {
             training,
             dev,
             test,
             pools,
+            files,
         })
     }
 }
@@ -446,7 +455,7 @@ pub(super) fn standard_errors(evaluation: &RunEvaluation) -> MeasureValues {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::path::Path;
 
     use shared::collection::{Document, Query};
@@ -454,12 +463,13 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn repeated_documents_are_examples_with_their_grade() {
-        let document = |id: &str| Document {
-            id: id.to_owned(),
+    /// Returns documents with their ids, and a training query with the relevant document `good` and
+    /// the judged document `bad`.
+    pub(in super::super) fn collection_of_one_query(docs: &[(&str, &str)]) -> Collection {
+        let document = |(id, text): &(&str, &str)| Document {
+            id: (*id).to_owned(),
             title: String::new(),
-            text: "a river".to_owned(),
+            text: (*text).to_owned(),
             group: None,
         };
         let query = Query {
@@ -469,11 +479,16 @@ mod tests {
             split: Some("train".to_owned()),
         };
         let grades = BTreeMap::from([("good".to_owned(), 1), ("bad".to_owned(), 0)]);
-        let collection = Collection {
+        Collection {
             queries: vec![query],
-            docs: vec![document("good"), document("bad")],
+            docs: docs.iter().map(document).collect(),
             qrels: Qrels(BTreeMap::from([("q".to_owned(), grades)])),
-        };
+        }
+    }
+
+    #[test]
+    fn repeated_documents_are_examples_with_their_grade() {
+        let collection = collection_of_one_query(&[("good", "a river"), ("bad", "a river")]);
         let pool = CandidatePoolSpec::Judged;
         let pools = CandidatePools::compute(&pool, &collection, Path::new(".")).unwrap();
         let mut candidates = SplitCandidates::select(&collection, "train", &pools).unwrap();

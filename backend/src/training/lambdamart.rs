@@ -24,11 +24,10 @@ use shared::score::ranking_features::{
 use shared::text::Analyzer;
 use shared::training::{LearningCurvePoint, TrainingSummary};
 
-use super::axiom_profile::AxiomInstances;
-use super::examples::{CandidatesOfSplits, PreparedCandidates, SplitCandidates, measure_values};
+use super::examples::{CandidatesOfSplits, SplitCandidates, measure_values};
 use super::folder::{self, TrainingFolder};
+use super::prepared_training::{PreparedTraining, SelectedModel};
 use super::ranker_in_training::RankerInTraining;
-use super::result::{CompletedTraining, PreparedSplits, ResultEffectiveness, TrainedWeights};
 use super::{TrainingObserver, TrainingRequest};
 use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
@@ -59,13 +58,8 @@ pub(super) fn train(
         dev,
         test,
         pools: _,
-    } = CandidatesOfSplits::select(request, loaded)?;
-    let files = pipeline::read_run_and_word_vectors(
-        &request.pool,
-        recipe.features.vectors.as_deref(),
-        collection,
-        &loaded.folder,
-    )?;
+        files,
+    } = CandidatesOfSplits::select(request, loaded, recipe.features.vectors.as_deref())?;
     let index = pipeline::build_index_with_tokens(collection, &Analyzer::default())?;
     let vectors = files.vectors.as_deref();
     let statistics = RankingFeatureStatistics::from_index(&index, vectors, &collection.queries);
@@ -106,30 +100,21 @@ pub(super) fn train(
         features,
         trees: checkpoint.trees()?,
     };
-    let training = PreparedCandidates::prepare(collection, training, &ranker);
-    let dev = PreparedCandidates::prepare(collection, dev, &ranker);
-    let mining = (request.pool.clone(), files);
+    let files = (!checkpoint.is_finished).then_some(files);
+    let (data, splits, curve) = ((request, collection), [training, dev], (folder, curve));
+    let prepared = PreparedTraining::prepare(data, splits, ranker, files, curve)?;
+    let matrix = matrix_rows.matrix(&prepared.training.pairs);
     let mut work = LambdaMartWork {
-        request,
         recipe,
-        axioms: match checkpoint.is_finished {
-            true => AxiomInstances::none(),
-            false => AxiomInstances::mine(collection, dev.candidates(), &ranker, mining)?,
-        },
-        matrix: matrix_rows.matrix(&training.pairs).map_err(library_error)?,
+        matrix: matrix.map_err(library_error)?,
         parameters: recipe.library_parameters()?,
-        ranker,
-        training,
-        dev,
-        folder,
+        prepared,
         checkpoint,
-        curve,
     };
-    if !work.run_to_end(observer)? {
-        return Ok(None);
+    match work.run_to_end(observer)? {
+        true => work.summarize(test).map(Some),
+        false => Ok(None),
     }
-    let test = test.map(|it| PreparedCandidates::prepare(collection, it, &work.ranker));
-    work.summarize(test.as_ref()).map(Some)
 }
 
 /// The trees grown so far, with the features that they read.
@@ -228,17 +213,11 @@ fn library_error(error: HessboostError) -> Error {
 
 /// A training in progress.
 struct LambdaMartWork<'a> {
-    request: &'a TrainingRequest,
     recipe: &'a LambdaMartRecipe,
-    ranker: TreesInTraining,
-    training: PreparedCandidates<'a, TreesInTraining>,
-    dev: PreparedCandidates<'a, TreesInTraining>,
-    axioms: AxiomInstances<TreesInTraining>,
+    prepared: PreparedTraining<'a, TreesInTraining>,
     matrix: DMatrix,
     parameters: TrainingParams,
-    folder: TrainingFolder,
     checkpoint: LambdaMartCheckpoint,
-    curve: Vec<LearningCurvePoint>,
 }
 
 impl LambdaMartWork<'_> {
@@ -249,16 +228,16 @@ impl LambdaMartWork<'_> {
         while !self.checkpoint.is_finished {
             let rest = n_trees - self.checkpoint.n_trees;
             let n_grown = rest.min(self.recipe.selection.evaluation_interval as u64);
-            let before = self.ranker.trees.as_ref();
+            let before = self.prepared.ranker.trees.as_ref();
             let trees = grow_trees(&self.parameters, &self.matrix, before, n_grown as usize)?;
-            self.ranker.trees = Some(trees);
+            self.prepared.ranker.trees = Some(trees);
             self.checkpoint.n_trees += n_grown;
             let point = self.evaluate()?;
             observer.evaluated(&point);
             observer.updated(self.checkpoint.n_trees, n_trees);
             self.checkpoint.seconds += counted.elapsed().as_secs_f64();
             counted = Instant::now();
-            self.checkpoint.write(&self.folder)?;
+            self.checkpoint.write(&self.prepared.folder)?;
             if observer.is_canceled() {
                 return Ok(false);
             }
@@ -268,24 +247,21 @@ impl LambdaMartWork<'_> {
 
     /// Adds a point to the learning curve and keeps the trees if they are selected.
     fn evaluate(&mut self) -> Result<LearningCurvePoint, Error> {
-        let dev = measure_values(&self.dev.evaluate(&self.ranker)?.mean);
-        let training = measure_values(&self.training.evaluate(&self.ranker)?.mean);
+        let PreparedTraining {
+            ranker, training, ..
+        } = &self.prepared;
+        let training = measure_values(&training.evaluate(ranker)?.mean);
         let selection = &self.recipe.selection;
-        let value = dev[selection.measure.name()];
         let step = self.checkpoint.n_trees;
-        let point = LearningCurvePoint {
-            step,
-            loss: 1.0 - training["nDCG@10"],
-            axioms: self.axioms.compute_profile(&self.ranker)?,
-            dev,
-        };
-        let trees = self.ranker.trees.as_ref().expect("trees were grown");
+        let point = self.prepared.evaluate(step, 1.0 - training["nDCG@10"])?;
+        let value = point.dev[selection.measure.name()];
+        let trees = ranker.trees.as_ref().expect("trees were grown");
         let trees = trees
             .to_json()
             .map_err(Error::model_error_converter("that is trained"))?;
         let best = self.checkpoint.best.filter(|it| it.value >= value);
         if best.is_none() || selection.trees == SelectedWeights::Last {
-            self.folder.write(LAMBDAMART_FILES[2], &trees)?;
+            self.prepared.folder.write(LAMBDAMART_FILES[2], &trees)?;
         }
         let best = best.unwrap_or(BestEvaluation { step, value });
         self.checkpoint.best = Some(best);
@@ -296,34 +272,22 @@ impl LambdaMartWork<'_> {
             .is_some_and(|it| n_without_better >= it as u64);
         self.checkpoint.is_finished = is_stopped || step >= self.recipe.boosting.n_trees as u64;
         self.checkpoint.set_trees(trees);
-        self.curve.push(point.clone());
-        self.folder.write_curve(&self.curve)?;
+        self.prepared.add_to_curve(&point)?;
         Ok(point)
     }
 
     /// Evaluates the selected trees and writes the result.
-    fn summarize(
-        &mut self,
-        test: Option<&PreparedCandidates<'_, TreesInTraining>>,
-    ) -> Result<TrainingSummary, Error> {
-        let bytes = self.folder.read_selected(LAMBDAMART_FILES[2])?;
+    fn summarize(&mut self, test: Option<SplitCandidates>) -> Result<TrainingSummary, Error> {
+        let bytes = self.prepared.folder.read_selected(LAMBDAMART_FILES[2])?;
         let trees = LambdaMartTrees::from_json(&bytes);
         let trees = trees.map_err(Error::model_error_converter("that is trained"))?;
         let mut importances: Vec<(RankingFeature, f64)> = trees.feature_importances();
         importances.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let n_leaves = trees.n_leaves() as u64;
-        self.ranker.trees = Some(trees);
-        let splits = PreparedSplits {
-            training: &self.training,
-            dev: &self.dev,
-            test,
-        };
-        let effectiveness =
-            ResultEffectiveness::evaluate(&self.ranker, &splits, self.request.seed)?;
-        let completed = CompletedTraining {
-            request: self.request,
-            folder: &self.folder,
-            curve: &self.curve,
+        let model = SelectedModel {
+            file: LAMBDAMART_FILES[2],
+            bytes: &bytes,
+            n_parameters: trees.n_leaves() as u64,
+            importances: &importances,
             n_steps: self.checkpoint.n_trees,
             seconds: self.checkpoint.seconds,
             data_sha256: &self.checkpoint.data_sha256,
@@ -331,13 +295,9 @@ impl LambdaMartWork<'_> {
             best: self.checkpoint.best,
             selection: self.recipe.selection.trees,
         };
-        let trained = TrainedWeights {
-            file: LAMBDAMART_FILES[2],
-            bytes: &bytes,
-            n_parameters: n_leaves,
-            importances: &importances,
-        };
-        completed.write_result(&trained, effectiveness)
+        self.prepared.ranker.trees = Some(trees);
+        self.prepared
+            .write_result(&self.prepared.ranker, test, &model)
     }
 }
 

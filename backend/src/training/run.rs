@@ -10,13 +10,12 @@ use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
 use shared::training::{LearningCurvePoint, TrainingSummary};
 
-use super::axiom_profile::AxiomInstances;
-use super::examples::{CandidatesOfSplits, PreparedCandidates, measure_values};
+use super::examples::{CandidatesOfSplits, SplitCandidates};
 use super::folder::{self, TrainingFolder};
 use super::negatives::{PoolRankings, select_teacher_scores};
 use super::perturbation::PerturbedTexts;
+use super::prepared_training::{PreparedTraining, SelectedModel};
 use super::request::{ModelToTrain, NetworkToTrain};
-use super::result::{CompletedTraining, PreparedSplits, ResultEffectiveness, TrainedWeights};
 use super::{TrainingObserver, TrainingRequest, lambdamart, words};
 use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
@@ -54,13 +53,8 @@ fn train_network(
         dev,
         test,
         pools,
-    } = CandidatesOfSplits::select(request, loaded)?;
-    let files = pipeline::read_run_and_word_vectors(
-        &request.pool,
-        recipe.words.vectors.as_deref(),
-        collection,
-        &loaded.folder,
-    )?;
+        files,
+    } = CandidatesOfSplits::select(request, loaded, recipe.words.vectors.as_deref())?;
     let vectors = files.vectors.clone();
     let rankings = PoolRankings {
         collection,
@@ -76,7 +70,6 @@ fn train_network(
     let select_scores = |it| select_teacher_scores(it, &examples, &training, collection);
     let teacher_scores = teacher.transpose()?.map(select_scores).transpose()?;
     drop(pools);
-    let mining = (request.pool.clone(), files);
     let vocabulary = words::build_vocabulary(collection, &recipe.words, vectors.as_deref())?;
     let config = InteractionConfig::from_recipe(model.kind, recipe, vocabulary.dimensions())?;
     let model_error = || Error::model_error_converter("that is trained");
@@ -128,52 +121,37 @@ fn train_network(
     };
     let prepare = |it| PerturbedTexts::prepare(it, collection, &training, &network);
     let perturbed = recipe.regularizer.as_ref().map(prepare);
-    let training = PreparedCandidates::prepare(collection, training, &network);
-    let dev = PreparedCandidates::prepare(collection, dev, &network);
+    let files = (!run.is_finished()).then_some(files);
+    let (data, splits, curve) = ((request, collection), [training, dev], (folder, curve));
+    let prepared = PreparedTraining::prepare(data, splits, network, files, curve)?;
     let mut work = TrainingWork {
-        request,
         recipe,
-        axioms: match run.is_finished() {
-            true => AxiomInstances::none(),
-            false => AxiomInstances::mine(collection, dev.candidates(), &network, mining)?,
-        },
-        network,
-        training,
+        prepared,
         perturbed,
-        dev,
-        folder,
         run,
-        curve,
     };
-    if !work.run_to_end(observer)? {
-        return Ok(None);
+    match work.run_to_end(observer)? {
+        true => work.summarize(test).map(Some),
+        false => Ok(None),
     }
-    let test = test.map(|it| PreparedCandidates::prepare(collection, it, &work.network));
-    work.summarize(test.as_ref()).map(Some)
 }
 
 /// A training in progress.
 struct TrainingWork<'a> {
-    request: &'a TrainingRequest,
     recipe: &'a TrainingRecipe,
-    network: InteractionNetwork,
-    training: PreparedCandidates<'a, InteractionNetwork>,
+    prepared: PreparedTraining<'a, InteractionNetwork>,
     /// For a recipe with a regularizer.
     perturbed: Option<PerturbedTexts>,
-    dev: PreparedCandidates<'a, InteractionNetwork>,
-    axioms: AxiomInstances<InteractionNetwork>,
-    folder: TrainingFolder,
     run: TrainingRun,
-    curve: Vec<LearningCurvePoint>,
 }
 
 impl TrainingWork<'_> {
     /// Makes all updates that are left; returns whether it was not canceled.
     fn run_to_end(&mut self, observer: &dyn TrainingObserver) -> Result<bool, Error> {
-        let seed = self.request.seed;
+        let seed = self.prepared.request.seed;
         let (mut counted, mut saved) = (Instant::now(), Instant::now());
         while !self.run.is_finished() {
-            let (network, pairs) = (&self.network, &self.training.pairs);
+            let (network, pairs) = (&self.prepared.ranker, &self.prepared.training.pairs);
             let perturbed = self.perturbed.as_ref();
             let forward = |rows: &[usize], step: u64| {
                 if let Some(perturbed) = perturbed {
@@ -194,7 +172,8 @@ impl TrainingWork<'_> {
             counted = Instant::now();
             let is_canceled = observer.is_canceled();
             if is_due || is_canceled || saved.elapsed() > CHECKPOINT_INTERVAL {
-                self.folder.write_checkpoint(&self.run.checkpoint()?)?;
+                let folder = &self.prepared.folder;
+                folder.write_checkpoint(&self.run.checkpoint()?)?;
                 saved = Instant::now();
             }
             if is_canceled {
@@ -206,47 +185,34 @@ impl TrainingWork<'_> {
 
     /// Adds a point to the learning curve and keeps the weights if they are selected.
     fn evaluate(&mut self) -> Result<LearningCurvePoint, Error> {
-        let dev = measure_values(&self.dev.evaluate(&self.network)?.mean);
         let selection = &self.recipe.selection;
-        let value = dev[selection.measure.name()];
-        let point = LearningCurvePoint {
-            step: self.run.progress().step,
-            loss: self.run.mean_loss().unwrap_or_default(),
-            axioms: self.axioms.compute_profile(&self.network)?,
-            dev,
-        };
+        let loss = self.run.mean_loss().unwrap_or_default();
+        let point = (self.prepared).evaluate(self.run.progress().step, loss)?;
+        let value = point.dev[selection.measure.name()];
         let outcome = self.run.record_evaluation(value)?;
         if outcome == EvaluationOutcome::Best || selection.weights == SelectedWeights::Last {
-            let weights = self.network.to_safetensors();
+            let weights = self.prepared.ranker.to_safetensors();
             let weights = weights.map_err(Error::model_error_converter("that is trained"))?;
-            self.folder.write(WEIGHTS, &weights)?;
+            self.prepared.folder.write(WEIGHTS, &weights)?;
         }
-        self.curve.push(point.clone());
-        self.folder.write_curve(&self.curve)?;
+        self.prepared.add_to_curve(&point)?;
         Ok(point)
     }
 
     /// Evaluates the selected weights and writes the result.
-    fn summarize(
-        &self,
-        test: Option<&PreparedCandidates<'_, InteractionNetwork>>,
-    ) -> Result<TrainingSummary, Error> {
-        let weights = self.folder.read_selected(WEIGHTS)?;
-        let config = self.network.config().to_json();
-        let words = self.network.vocabulary().words().to_vec();
+    fn summarize(&self, test: Option<SplitCandidates>) -> Result<TrainingSummary, Error> {
+        let weights = self.prepared.folder.read_selected(WEIGHTS)?;
+        let trained = &self.prepared.ranker;
+        let words = trained.vocabulary().words().to_vec();
+        let config = trained.config().to_json();
         let network = InteractionNetwork::load(config.as_bytes(), &weights, words)
             .map_err(Error::model_error_converter("that is trained"))?;
-        let splits = PreparedSplits {
-            training: &self.training,
-            dev: &self.dev,
-            test,
-        };
-        let effectiveness = ResultEffectiveness::evaluate(&network, &splits, self.request.seed)?;
         let (progress, selection) = (self.run.progress(), &self.recipe.selection);
-        let completed = CompletedTraining {
-            request: self.request,
-            folder: &self.folder,
-            curve: &self.curve,
+        let model = SelectedModel {
+            file: WEIGHTS,
+            bytes: &weights,
+            n_parameters: network.n_parameters() as u64,
+            importances: &[],
             n_steps: progress.step,
             seconds: progress.seconds,
             data_sha256: &progress.data_sha256,
@@ -254,13 +220,7 @@ impl TrainingWork<'_> {
             best: progress.best,
             selection: selection.weights,
         };
-        let trained = TrainedWeights {
-            file: WEIGHTS,
-            bytes: &weights,
-            n_parameters: network.n_parameters() as u64,
-            importances: &[],
-        };
-        completed.write_result(&trained, effectiveness)
+        self.prepared.write_result(&network, test, &model)
     }
 }
 

@@ -8,32 +8,26 @@ mod status;
 pub(crate) mod training;
 
 use leptos::prelude::*;
-use shared::api::training::{
-    ListTrainingsRequest, TrainingChoices, TrainingJob, TrainingListResponse,
-};
+use shared::api::training::{ListTrainingsRequest, TrainingChoices, TrainingJob};
 use shared::report::format;
 
 use crate::api::{self, RequestError};
-use crate::debounce::DebounceTimer;
-use crate::number_format::{format_count, spell_out_iso_date};
+use crate::number_format::spell_out_iso_date;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::job_status;
 use crate::widgets::needs_server::NeedsServerNotice;
+use crate::widgets::polled_list::{PolledReply, VisibleRows};
 use crate::widgets::progress::ProgressBarView;
 use new_training::NewTrainingSection;
-
-/// The interval between two polls while a training is in progress.
-const POLL_MS: u64 = 2_000;
-
-/// The number of trainings that are listed at first.
-const INITIAL_ROWS: usize = 20;
 
 /// Renders the list of trainings and the form for a new one.
 #[component]
 pub(crate) fn TrainingsPage() -> impl IntoView {
-    let list = TrainingListState::new();
-    list.poll();
+    let list = TrainingListState::start(
+        || ListTrainingsRequest {},
+        |reply| reply.trainings.iter().any(|it| !it.state.is_finished()),
+    );
     let retry = Callback::new(move |()| list.poll());
     let stage = Memo::new(move |_| match (list.reply.get(), list.error.get()) {
         (Some(_), _) => ListStage::Loaded,
@@ -79,48 +73,12 @@ enum ListStage {
 }
 
 /// The state of the list.
-#[derive(Clone, Copy)]
-struct TrainingListState {
-    reply: RwSignal<Option<TrainingListResponse>>,
-    error: RwSignal<Option<RequestError>>,
-    later: DebounceTimer,
-}
-
-impl TrainingListState {
-    fn new() -> TrainingListState {
-        TrainingListState {
-            reply: RwSignal::new(None),
-            error: RwSignal::new(None),
-            later: DebounceTimer::with_delay_ms(POLL_MS),
-        }
-    }
-
-    /// Asks the server until no training is in progress. What was listed stays when an answer is
-    /// missing, since the connection may recover.
-    fn poll(self) {
-        leptos::task::spawn_local(async move {
-            let found = api::send_and_parse(&ListTrainingsRequest {}).await;
-            // The user may be on another page by now.
-            if self.error.try_set(None).is_some() {
-                return;
-            }
-            match found {
-                Ok(found) => self.reply.set(Some(found)),
-                Err(error) => self.error.set(Some(error)),
-            }
-            let reply = self.reply.read_untracked();
-            let mut trainings = reply.iter().flat_map(|it| &it.trainings);
-            if trainings.any(|it| !it.state.is_finished()) {
-                self.later.schedule(move || self.poll());
-            }
-        });
-    }
-}
+type TrainingListState = PolledReply<ListTrainingsRequest>;
 
 /// Renders the section that lists the trainings.
 #[component]
 fn TrainingList(list: TrainingListState, choices: Memo<Option<TrainingChoices>>) -> impl IntoView {
-    let shown = RwSignal::new(INITIAL_ROWS);
+    let shown = VisibleRows::new();
     let names = Memo::new(move |_| {
         let reply = list.reply.read();
         let trainings = reply.iter().flat_map(|it| &it.trainings);
@@ -130,21 +88,7 @@ fn TrainingList(list: TrainingListState, choices: Memo<Option<TrainingChoices>>)
         let names = names.get();
         names.into_iter().take(shown.get()).collect::<Vec<_>>()
     };
-    let more = move || {
-        let n_hidden = names.with(Vec::len).saturating_sub(shown.get());
-        (n_hidden > 0).then(|| {
-            let n_next = format_count(n_hidden.min(INITIAL_ROWS) as u64);
-            view! {
-                <button
-                    class="btn"
-                    type="button"
-                    on:click=move |_| shown.update(|it| *it += INITIAL_ROWS)
-                >
-                    {format!("Show {n_next} more")}
-                </button>
-            }
-        })
-    };
+    let more = move || shown.show_more_button(names.with(Vec::len));
     let is_operator = move || choices.with(Option::is_some);
     let body = move || {
         if names.with(Vec::is_empty) {
@@ -221,14 +165,6 @@ fn TrainingRow(
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
     let done =
         Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, status::progress_fraction)));
-    let verdict = move || {
-        state
-            .get()
-            .map(job_status::state_chip)
-            .map(|(class, word, _)| {
-                view! { <span class=format!("verdict {class}")>{word}</span> }
-            })
-    };
     let dev_ap = move || {
         let value = job.with(|it| it.as_ref()?.dev_ap)?;
         let value = format::format_score(value, 3);
@@ -258,7 +194,7 @@ fn TrainingRow(
                 <p>{move || with_job(status::describe_training_status)}</p>
             </div>
             <div class="act">
-                <span role="status">{verdict}</span>
+                <span role="status">{job_status::job_state_view(state)}</span>
             </div>
         </li>
     }

@@ -4,6 +4,11 @@ use leptos::prelude::*;
 
 use crate::api;
 
+/// Renders the reason of a failure, if there is one.
+pub(crate) fn failure_view(reason: Option<String>) -> impl IntoView {
+    reason.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
+}
+
 /// Renders an error in place of the content that could not be loaded.
 #[component]
 pub(crate) fn LoadErrorMessage(

@@ -11,6 +11,22 @@ pub(crate) struct FormFieldError<F> {
     pub(crate) reason: String,
 }
 
+/// The errors that were found in the fields of a form.
+pub(crate) struct FieldErrors<F>(pub(crate) Vec<FormFieldError<F>>);
+
+impl<F> FieldErrors<F> {
+    /// Adds an error.
+    pub(crate) fn add(&mut self, field: F, reason: impl Into<String>) {
+        let reason = reason.into();
+        self.0.push(FormFieldError { field, reason });
+    }
+
+    /// Returns the value of a field, or adds its error.
+    pub(crate) fn collect<T>(&mut self, field: F, found: Result<T, String>) -> Option<T> {
+        found.map_err(|reason| self.add(field, reason)).ok()
+    }
+}
+
 /// Identifies a field of a form.
 pub(crate) trait FormFieldId: Copy + PartialEq + Send + Sync + 'static {
     /// Returns the id of the message beside the field, for `aria-describedby`.
@@ -82,19 +98,37 @@ impl<V: Send + Sync, F: FormFieldId> FormValuesAndErrors<V, F> {
 
     /// Renders a drop-down list whose option values are stored as text. Each option has its value
     /// and display name.
-    pub(crate) fn string_select(
+    pub(crate) fn string_select<W: Into<String> + 'static>(
         self,
         label: &'static str,
-        options: Vec<(&'static str, &'static str)>,
+        options: Vec<(W, W)>,
         text: fn(&mut V) -> &mut String,
     ) -> impl IntoView {
         let options = options.into_iter().map(|(word, name)| {
-            let selected = move || self.get(text) == word;
-            view! { <option value=word prop:selected=selected>{name}</option> }
+            let word: String = word.into();
+            let own = word.clone();
+            let selected = move || self.get(text) == own;
+            view! { <option value=word prop:selected=selected>{name.into()}</option> }
         });
         let options = options.collect_view();
         let choose = move |word: String| self.values.update(|it| *text(it) = word);
         view! { <SelectField label choose>{options}</SelectField> }
+    }
+
+    /// Renders a drop-down list as [`FormValuesAndErrors::string_select`], with its error below.
+    pub(crate) fn select_with_error<W: Into<String> + 'static>(
+        self,
+        field: F,
+        label: &'static str,
+        options: Vec<(W, W)>,
+        text: fn(&mut V) -> &mut String,
+    ) -> impl IntoView {
+        view! {
+            <div>
+                {self.string_select(label, options, text)}
+                <FieldErrorMessage form=self field/>
+            </div>
+        }
     }
 
     fn input_error(self, field: F) -> ReactiveFieldError {

@@ -1,5 +1,6 @@
 //! The status of a job as text.
 
+use leptos::prelude::*;
 use shared::api::{JobState, ScoringJob};
 
 use crate::number_format;
@@ -47,5 +48,13 @@ pub(crate) fn state_chip(state: JobState) -> (&'static str, &'static str, Option
         JobState::Done => ("ok quiet", "done", None),
         JobState::Canceled => ("out quiet", "canceled", Some("Resume")),
         JobState::Failed => ("bad", "failed", Some("Resume")),
+    }
+}
+
+/// Renders the state of a job, once it is known.
+pub(crate) fn job_state_view(state: Memo<Option<JobState>>) -> impl IntoView {
+    move || {
+        let (class, word, _) = state_chip(state.get()?);
+        Some(view! { <span class=format!("verdict {class}")>{word}</span> })
     }
 }

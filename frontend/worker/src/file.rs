@@ -10,7 +10,7 @@ use shared::collection::SplitsByQueryId;
 use shared::collection::document_pairs::{self, DatasetTransferPair};
 use shared::collection::lines::{FileSizeLimits, LineReader};
 use shared::collection::trec::{self, ImportedScores, topics};
-use shared::collection::{Document, Qrels, Query, Run, beir, tsv};
+use shared::collection::{Document, FileInput, Qrels, Query, Run, beir, tsv};
 use shared::error::Error;
 use shared::probe::transfer::TransferQuerySource;
 use shared::word_vectors::WordVectors;
@@ -78,26 +78,26 @@ pub(crate) fn read_collection_file(
         Some(kind) => kind,
         None => detect_kind(name, file).map_err(to_error_response)?,
     };
-    let bytes = BlobReader::of(file);
+    let input = FileInput::new(name, BlobReader::of(file), &mut progress);
     let (holds, reading) = match kind {
-        FileKind::CorpusJsonl => beir::read_beir_documents(name, bytes, &mut progress).map(docs),
-        FileKind::PassagesTsv => tsv::read_msmarco_passages(name, bytes, &mut progress).map(docs),
-        FileKind::DocumentsTsv => tsv::read_msmarco_documents(name, bytes, &mut progress).map(docs),
-        FileKind::DocumentLines => {
-            tsv::read_one_passage_per_line(name, bytes, &mut progress).map(docs)
+        FileKind::CorpusJsonl => beir::read_beir_documents(input).map(docs),
+        FileKind::PassagesTsv => tsv::read_msmarco_passages(input).map(docs),
+        FileKind::DocumentsTsv => tsv::read_msmarco_documents(input).map(docs),
+        FileKind::DocumentLines => tsv::read_one_passage_per_line(input).map(docs),
+        FileKind::QueriesJsonl => beir::read_beir_queries(input).map(queries),
+        FileKind::Topics => topics::read_trec_topics(input).map(queries),
+        FileKind::Qrels => {
+            trec::read_qrels(input).map(|(it, reading)| (CollectionFileContent::Qrels(it), reading))
         }
-        FileKind::QueriesJsonl => beir::read_beir_queries(name, bytes, &mut progress).map(queries),
-        FileKind::Topics => topics::read_trec_topics(name, bytes, &mut progress).map(queries),
-        FileKind::Qrels => trec::read_qrels(name, bytes, &mut progress)
-            .map(|(it, reading)| (CollectionFileContent::Qrels(it), reading)),
-        FileKind::Run => trec::read_run(name, bytes, &mut progress)
-            .map(|(it, reading)| (CollectionFileContent::Run(it), reading)),
-        FileKind::Vectors => shared::word_vectors::read_word_vectors(name, bytes, &mut progress)
+        FileKind::Run => {
+            trec::read_run(input).map(|(it, reading)| (CollectionFileContent::Run(it), reading))
+        }
+        FileKind::Vectors => shared::word_vectors::read_word_vectors(input)
             .map(|(it, reading)| (CollectionFileContent::Vectors(Arc::new(it)), reading)),
-        FileKind::Splits => tsv::read_query_splits(name, bytes, &mut progress)
+        FileKind::Splits => tsv::read_query_splits(input)
             .map(|(it, reading)| (CollectionFileContent::Splits(it), reading)),
         FileKind::PreferencePairs | FileKind::SymmetricPairs => {
-            document_pairs::read_dataset_transfer_pairs(name, bytes, &mut progress)
+            document_pairs::read_dataset_transfer_pairs(input)
                 .map(|(it, reading)| (CollectionFileContent::Pairs(it), reading))
         }
     }
@@ -150,20 +150,16 @@ pub(crate) fn read_score_file(
     let mut progress = move |done: u64| {
         let _ = clock.report_if_due(WorkerPipelineStage::Read, done, of, None);
     };
-    trec::read_imported_scores(name, BlobReader::of(file), &mut progress).map_err(to_error_response)
+    trec::read_imported_scores(FileInput::new(name, BlobReader::of(file), &mut progress))
+        .map_err(to_error_response)
 }
 
 /// The number of lines that decide the kind of a file.
 const SNIFFED_LINES: usize = 20;
 
 fn detect_kind(name: &str, file: &File) -> Result<FileKind, Error> {
-    let mut nobody = |_: u64| ();
-    let mut lines = LineReader::open(
-        name,
-        BlobReader::of(file),
-        FileSizeLimits::FILES,
-        &mut nobody,
-    )?;
+    let file = FileInput::without_progress(name, BlobReader::of(file));
+    let mut lines = LineReader::open(file, FileSizeLimits::FILES)?;
     let mut first = Vec::new();
     while first.len() < SNIFFED_LINES {
         match lines.next_line()?.map(|it| it.text) {

@@ -19,15 +19,15 @@
 
 use std::sync::OnceLock;
 
-use candle_core::{CpuStorage, CustomOp1, CustomOp2, Device, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::interaction::config::{DuetConfig, InteractionConfig, NetworkVariant};
 use crate::interaction::dropout::Dropout;
 use crate::interaction::layers::{
-    Activation, ActivationPass, activate, add_to, apply_linear, apply_linear_to_constant,
-    read_numbers, stored_numbers,
+    Activation, ActivationPass, CandleOperation, CpuOperation, Gradients, InputNumbers, activate,
+    add_to, apply_linear, gradient_of, read_numbers, stored_numbers,
 };
 use crate::interaction::{ForwardPass, InitialValues, PreparedPair, VariableShape, uniform_glorot};
 
@@ -109,7 +109,7 @@ pub(super) fn forward(pass: &ForwardPass<'_>, sizes: &DuetConfig) -> Result<Tens
     let linear = |input: &Tensor, [weight, bias]: &[Tensor; 2]| apply_linear(input, weight, bias);
 
     let matches = MatchConvolutionOp::new(pass);
-    let x = local[0].apply_op2(&local[1], matches)?; // [b, q f]
+    let x = local[0].apply_op2(&local[1], CandleOperation(matches))?; // [b, q f]
     let x = activate(
         &x,
         Activation::Tanh,
@@ -123,12 +123,12 @@ pub(super) fn forward(pass: &ForwardPass<'_>, sizes: &DuetConfig) -> Result<Tens
         TermWindows::gather(pass, side, [sizes.window_terms, places, pooled])
     };
     let of_query = windows(|it| &it.query, q, q)?;
-    let x = apply_linear_to_constant(&of_query.vectors, &query[0], &query[1])?;
+    let x = apply_linear(&of_query.vectors, &query[0], &query[1])?;
     let x = of_query.pool(&x, dropout(DropoutLayer::QueryConvolution))?; // [b, f]
     let query = linear(&x, query_linear)?;
 
     let of_document = windows(|it| &it.document, m, sizes.pooled_terms)?;
-    let x = apply_linear_to_constant(&of_document.vectors, &document[0], &document[1])?;
+    let x = apply_linear(&of_document.vectors, &document[0], &document[1])?;
     let x = of_document.pool(&x, dropout(DropoutLayer::DocumentConvolution))?; // [b w, f]
     let x = linear(&x, window)?;
     let x = activate(
@@ -209,20 +209,13 @@ impl MatchConvolutionOp {
     }
 }
 
-impl CustomOp2 for MatchConvolutionOp {
-    fn name(&self) -> &'static str {
-        "match-convolution"
-    }
+impl CpuOperation<2> for MatchConvolutionOp {
+    const NAME: &'static str = "match-convolution";
 
-    fn cpu_fwd(
+    fn compute(
         &self,
-        weight: &CpuStorage,
-        weight_layout: &Layout,
-        bias: &CpuStorage,
-        bias_layout: &Layout,
-    ) -> Result<(CpuStorage, Shape)> {
-        let weight = stored_numbers(weight, weight_layout)?;
-        let bias = stored_numbers(bias, bias_layout)?;
+        [(weight, _), (bias, _)]: [InputNumbers<'_>; 2],
+    ) -> (Vec<f32>, (usize, usize)) {
         let (q, m, f) = (self.q, self.m, bias.len());
         // The sums of the weights of all document places from j on, `[m, m, f]`.
         let mut from_place = weight.to_vec();
@@ -250,19 +243,11 @@ impl CustomOp2 for MatchConvolutionOp {
                 }
             }
         });
-        Ok((
-            CpuStorage::F32(output),
-            Shape::from((self.pairs.len(), q * f)),
-        ))
+        (output, (self.pairs.len(), q * f))
     }
 
-    fn bwd(
-        &self,
-        weight: &Tensor,
-        bias: &Tensor,
-        _: &Tensor,
-        gradient: &Tensor,
-    ) -> Result<(Option<Tensor>, Option<Tensor>)> {
+    fn compute_gradients(&self, inputs: [&Tensor; 2], gradient: &Tensor) -> Gradients<2> {
+        let [weight, bias] = inputs;
         let (q, m, f) = (self.q, self.m, bias.elem_count());
         let part = self.pairs.len().div_ceil(N_PARTS).max(1);
         // Of weights, of their sums from a place on, and of the bias.
@@ -311,10 +296,7 @@ impl CustomOp2 for MatchConvolutionOp {
                 &from_place[j * m * f..][..m * f],
             );
         }
-        Ok((
-            Some(Tensor::from_vec(of_weight, weight.shape(), &Device::Cpu)?),
-            Some(Tensor::from_vec(of_bias, f, &Device::Cpu)?),
-        ))
+        Ok([gradient_of(weight, of_weight)?, gradient_of(bias, of_bias)?])
     }
 }
 
@@ -446,10 +428,6 @@ impl CustomOp1 for TanhMaximumOp {
                 }
             }
         })?;
-        Ok(Some(Tensor::from_vec(
-            of_filters,
-            filters.shape(),
-            &Device::Cpu,
-        )?))
+        gradient_of(filters, of_filters)
     }
 }

@@ -17,15 +17,15 @@
 
 use std::sync::OnceLock;
 
-use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
+use candle_core::{Device, Result, Tensor};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::bert_cpu::exp_of_nonpositive;
 use crate::interaction::config::{ConvKernelPoolingConfig, KernelPoolingConfig, NetworkVariant};
 use crate::interaction::layers::{
-    add_multiple_to, add_to, apply_linear, apply_linear_to_constant, read_numbers,
-    scale_rows_to_unit_length, stored_numbers,
+    CandleOperation, CpuOperation, Gradients, InputNumbers, add_multiple_to, add_to, apply_linear,
+    gradient_of, read_numbers, scale_rows_to_unit_length,
 };
 use crate::interaction::{ForwardPass, InitialValues, VariableShape};
 use crate::maxsim::InnerProductMatrix;
@@ -114,7 +114,7 @@ pub(super) fn forward_conv_knrm(
     let mut vectors = Vec::new();
     for (at, parameters) in convolutions.chunks_exact(2).enumerate() {
         let ngrams = terms.narrow(1, 0, (at + 1) * pass.config.dimensions)?;
-        let filtered = apply_linear_to_constant(&ngrams, &parameters[0], &parameters[1])?;
+        let filtered = apply_linear(&ngrams, &parameters[0], &parameters[1])?;
         vectors.push(scale_rows_to_unit_length(&filtered)?); // [n, f]
     }
     let vectors = Tensor::cat(&vectors, 1)?; // [n, s f]
@@ -167,7 +167,7 @@ struct CosinesAndKernelSums {
 }
 
 impl KernelPoolingOp {
-    fn new(pass: &ForwardPass<'_>, s: usize) -> KernelPoolingOp {
+    fn new(pass: &ForwardPass<'_>, s: usize) -> CandleOperation<KernelPoolingOp> {
         let lengths = |pair: &&super::PreparedPair| PairLengths {
             query: pair.query.len(),
             document: pair.document.len(),
@@ -178,11 +178,11 @@ impl KernelPoolingOp {
                 | NetworkVariant::OpenNir => 0,
             },
         };
-        KernelPoolingOp {
+        CandleOperation(KernelPoolingOp {
             pairs: pass.pairs.iter().map(lengths).collect(),
             s,
             cosines_and_sums: OnceLock::new(),
-        }
+        })
     }
 
     /// Iterates over the vectors of each pair, first those of the query.
@@ -197,26 +197,14 @@ impl KernelPoolingOp {
     }
 }
 
-impl CustomOp3 for KernelPoolingOp {
-    fn name(&self) -> &'static str {
-        "kernel-pooling"
-    }
+impl CpuOperation<3> for KernelPoolingOp {
+    const NAME: &'static str = "kernel-pooling";
 
-    fn cpu_fwd(
-        &self,
-        vectors: &CpuStorage,
-        vectors_layout: &Layout,
-        means: &CpuStorage,
-        means_layout: &Layout,
-        widths: &CpuStorage,
-        widths_layout: &Layout,
-    ) -> Result<(CpuStorage, Shape)> {
-        let vectors = stored_numbers(vectors, vectors_layout)?;
-        let means = stored_numbers(means, means_layout)?;
-        let widths = stored_numbers(widths, widths_layout)?;
+    fn compute(&self, inputs: [InputNumbers<'_>; 3]) -> (Vec<f32>, (usize, usize)) {
+        let [(vectors, dims), (means, _), (widths, _)] = inputs;
         let n_features = self.s * self.s * means.len();
         let mut features = vec![0.0; self.pairs.len() * n_features];
-        let pairs = self.vectors_of_pairs(vectors, vectors_layout.dims()[1]);
+        let pairs = self.vectors_of_pairs(vectors, dims[1]);
         let each = features.par_chunks_exact_mut(n_features).zip(pairs);
         let each = each.zip(&self.pairs);
         let saved = each.map(|((features, [query, document]), &lengths)| {
@@ -244,20 +232,11 @@ impl CustomOp3 for KernelPoolingOp {
         });
         let saved = saved.collect();
         let _ = self.cosines_and_sums.set(saved);
-        Ok((
-            CpuStorage::F32(features),
-            Shape::from((self.pairs.len(), n_features)),
-        ))
+        (features, (self.pairs.len(), n_features))
     }
 
-    fn bwd(
-        &self,
-        vectors: &Tensor,
-        means: &Tensor,
-        widths: &Tensor,
-        _: &Tensor,
-        gradient: &Tensor,
-    ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+    fn compute_gradients(&self, inputs: [&Tensor; 3], gradient: &Tensor) -> Gradients<3> {
+        let [vectors, means, widths] = inputs;
         let saved = self
             .cosines_and_sums
             .get()
@@ -319,14 +298,14 @@ impl CustomOp3 for KernelPoolingOp {
         }
         let [of_means, of_widths] = sums;
         let of_vectors = match is_trained {
-            true => Some(Tensor::from_vec(of_vectors, vectors.shape(), &Device::Cpu)?),
+            true => gradient_of(vectors, of_vectors)?,
             false => None,
         };
-        Ok((
+        Ok([
             of_vectors,
-            Some(Tensor::from_vec(of_means, k, &Device::Cpu)?),
-            Some(Tensor::from_vec(of_widths, k, &Device::Cpu)?),
-        ))
+            gradient_of(means, of_means)?,
+            gradient_of(widths, of_widths)?,
+        ])
     }
 }
 
@@ -423,21 +402,18 @@ impl WithSimd for KernelGradients<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> (Vec<f32>, [Vec<f32>; 2]) {
         let k = self.means.len();
-        let CosinesAndKernelSums {
-            cosines,
-            width,
-            sums,
-        } = self.saved;
-        let mut of_cosines = vec![0.0; cosines.len()];
+        let saved = self.saved;
+        let mut of_cosines = vec![0.0; saved.cosines.len()];
         let mut of_means = vec![0.0; k];
         let mut of_widths = vec![0.0; k];
         let n_matrices = self.gradient.len() / k;
-        let n_rows = sums.len() / k;
+        let n_rows = saved.sums.len() / k;
         for row in 0..n_rows {
             let gradient = &self.gradient[row * n_matrices / n_rows * k..][..k];
-            let sums = &sums[row * k..][..k];
-            let (cosines, _) = cosines[row * width..][..*width].as_chunks::<LANES>();
-            let (of_cosines, _) = of_cosines[row * width..][..*width].as_chunks_mut::<LANES>();
+            let sums = &saved.sums[row * k..][..k];
+            let places = row * saved.width..(row + 1) * saved.width;
+            let (cosines, _) = saved.cosines[places.clone()].as_chunks::<LANES>();
+            let (of_cosines, _) = of_cosines[places].as_chunks_mut::<LANES>();
             for at in 0..k {
                 let (mean, scale) = (self.means[at], 1.0 / self.widths[at]);
                 let of_sum = gradient[at] / (sums[at] + LEAST_SUM) * scale;

@@ -41,115 +41,126 @@ pub(super) fn read_numbers<T>(tensor: &Tensor, read: impl FnOnce(&[f32]) -> T) -
     }
 }
 
-/// Computes `x wᵀ + b` of `x` `[n, i]`, `w` `[o, i]` and `b` `[o]`; the result is `[n, o]`.
-pub(super) fn apply_linear(input: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor> {
-    input
-        .contiguous()?
-        .apply_op3(&weight.contiguous()?, bias, LinearOp)
+/// The numbers and the dimensions of a contiguous tensor.
+pub(super) type InputNumbers<'a> = (&'a [f32], &'a [usize]);
+
+/// The gradient of each input of an operation; nothing for an input that is not trained.
+pub(super) type Gradients<const N: usize> = Result<[Option<Tensor>; N]>;
+
+/// An operation on the CPU of `N` contiguous tensors, with its own backward pass.
+pub(super) trait CpuOperation<const N: usize> {
+    const NAME: &'static str;
+
+    /// Computes the numbers and the shape of the output.
+    fn compute(&self, inputs: [InputNumbers<'_>; N]) -> (Vec<f32>, (usize, usize));
+
+    /// Computes the gradient of each input that is trained, from the gradient of the output.
+    fn compute_gradients(&self, inputs: [&Tensor; N], gradient: &Tensor) -> Gradients<N>;
 }
 
-/// As [`apply_linear`] of an input without a gradient, which is not computed then.
-pub(super) fn apply_linear_to_constant(
-    input: &Tensor,
-    weight: &Tensor,
-    bias: &Tensor,
-) -> Result<Tensor> {
-    let input = input.contiguous()?.detach();
-    weight.apply_op2(bias, ConstantInputLinearOp { input })
+/// Returns the gradient of a trained input from its numbers.
+pub(super) fn gradient_of(input: &Tensor, numbers: Vec<f32>) -> Result<Option<Tensor>> {
+    Tensor::from_vec(numbers, input.shape(), &Device::Cpu).map(Some)
+}
+
+/// A [`CpuOperation`] that candle can apply.
+pub(super) struct CandleOperation<T>(pub(super) T);
+
+impl<T: CpuOperation<2>> CustomOp2 for CandleOperation<T> {
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn cpu_fwd(
+        &self,
+        a: &CpuStorage,
+        a_layout: &Layout,
+        b: &CpuStorage,
+        b_layout: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        let a = (stored_numbers(a, a_layout)?, a_layout.dims());
+        let b = (stored_numbers(b, b_layout)?, b_layout.dims());
+        let (output, shape) = self.0.compute([a, b]);
+        Ok((CpuStorage::F32(output), shape.into()))
+    }
+
+    fn bwd(
+        &self,
+        a: &Tensor,
+        b: &Tensor,
+        _: &Tensor,
+        gradient: &Tensor,
+    ) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        Ok(self.0.compute_gradients([a, b], gradient)?.into())
+    }
+}
+
+impl<T: CpuOperation<3>> CustomOp3 for CandleOperation<T> {
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn cpu_fwd(
+        &self,
+        a: &CpuStorage,
+        a_layout: &Layout,
+        b: &CpuStorage,
+        b_layout: &Layout,
+        c: &CpuStorage,
+        c_layout: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        let a = (stored_numbers(a, a_layout)?, a_layout.dims());
+        let b = (stored_numbers(b, b_layout)?, b_layout.dims());
+        let c = (stored_numbers(c, c_layout)?, c_layout.dims());
+        let (output, shape) = self.0.compute([a, b, c]);
+        Ok((CpuStorage::F32(output), shape.into()))
+    }
+
+    fn bwd(
+        &self,
+        a: &Tensor,
+        b: &Tensor,
+        c: &Tensor,
+        _: &Tensor,
+        gradient: &Tensor,
+    ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+        Ok(self.0.compute_gradients([a, b, c], gradient)?.into())
+    }
+}
+
+/// Computes `x wᵀ + b` of `x` `[n, i]`, `w` `[o, i]` and `b` `[o]`; the result is `[n, o]`.
+pub(super) fn apply_linear(input: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    let weight = weight.contiguous()?;
+    input
+        .contiguous()?
+        .apply_op3(&weight, bias, CandleOperation(LinearOp))
 }
 
 struct LinearOp;
 
-impl CustomOp3 for LinearOp {
-    fn name(&self) -> &'static str {
-        "linear"
+impl CpuOperation<3> for LinearOp {
+    const NAME: &'static str = "linear";
+
+    fn compute(&self, inputs: [InputNumbers<'_>; 3]) -> (Vec<f32>, (usize, usize)) {
+        let [(input, dims), (weight, _), (bias, _)] = inputs;
+        (compute_linear(input, weight, bias), (dims[0], bias.len()))
     }
 
-    fn cpu_fwd(
-        &self,
-        input: &CpuStorage,
-        input_layout: &Layout,
-        weight: &CpuStorage,
-        weight_layout: &Layout,
-        bias: &CpuStorage,
-        bias_layout: &Layout,
-    ) -> Result<(CpuStorage, Shape)> {
-        let input = stored_numbers(input, input_layout)?;
-        let weight = stored_numbers(weight, weight_layout)?;
-        let output = compute_linear(input, weight, stored_numbers(bias, bias_layout)?);
-        let shape = Shape::from((input_layout.dims()[0], weight_layout.dims()[0]));
-        Ok((CpuStorage::F32(output), shape))
+    fn compute_gradients(&self, inputs: [&Tensor; 3], gradient: &Tensor) -> Gradients<3> {
+        let [input, weight, bias] = inputs;
+        let of_input = match input.track_op() {
+            true => Some(gradient.matmul(weight)?),
+            false => None,
+        };
+        let mut of_bias = vec![0.0; bias.elem_count()];
+        read_numbers(gradient, |gradient| {
+            for row in gradient.chunks_exact(of_bias.len()) {
+                add_to(&mut of_bias, row);
+            }
+        })?;
+        let of_weight = Some(gradient.t()?.matmul(input)?);
+        Ok([of_input, of_weight, gradient_of(bias, of_bias)?])
     }
-
-    fn bwd(
-        &self,
-        input: &Tensor,
-        weight: &Tensor,
-        bias: &Tensor,
-        _: &Tensor,
-        gradient: &Tensor,
-    ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let (of_weight, of_bias) = linear_parameter_gradients(input, bias, gradient)?;
-        Ok((
-            Some(gradient.matmul(weight)?),
-            Some(of_weight),
-            Some(of_bias),
-        ))
-    }
-}
-
-struct ConstantInputLinearOp {
-    input: Tensor,
-}
-
-impl CustomOp2 for ConstantInputLinearOp {
-    fn name(&self) -> &'static str {
-        "linear-of-constant"
-    }
-
-    fn cpu_fwd(
-        &self,
-        weight: &CpuStorage,
-        weight_layout: &Layout,
-        bias: &CpuStorage,
-        bias_layout: &Layout,
-    ) -> Result<(CpuStorage, Shape)> {
-        let weight = stored_numbers(weight, weight_layout)?;
-        let bias = stored_numbers(bias, bias_layout)?;
-        let output = read_numbers(&self.input, |input| compute_linear(input, weight, bias))?;
-        let shape = Shape::from((self.input.dims()[0], weight_layout.dims()[0]));
-        Ok((CpuStorage::F32(output), shape))
-    }
-
-    fn bwd(
-        &self,
-        _: &Tensor,
-        bias: &Tensor,
-        _: &Tensor,
-        gradient: &Tensor,
-    ) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        let (of_weight, of_bias) = linear_parameter_gradients(&self.input, bias, gradient)?;
-        Ok((Some(of_weight), Some(of_bias)))
-    }
-}
-
-/// Returns the gradients of weight `[o, i]` and bias `[o]`, from `[n, i]` and `[n, o]`.
-fn linear_parameter_gradients(
-    input: &Tensor,
-    bias: &Tensor,
-    gradient: &Tensor,
-) -> Result<(Tensor, Tensor)> {
-    let of_weight = gradient.t()?.matmul(input)?;
-    let mut of_bias = vec![0.0; bias.elem_count()];
-    read_numbers(gradient, |gradient| {
-        for row in gradient.chunks_exact(of_bias.len()) {
-            add_to(&mut of_bias, row);
-        }
-    })?;
-    Ok((
-        of_weight,
-        Tensor::from_vec(of_bias, bias.shape(), &Device::Cpu)?,
-    ))
 }
 
 /// Adds the numbers of `row` to those of `sum`.
@@ -300,11 +311,7 @@ impl CustomOp1 for ActivationOp {
             both.map(|(gradient, slope)| gradient * slope).collect()
         };
         let of_input: Vec<f32> = read_numbers(gradient, product)?;
-        Ok(Some(Tensor::from_vec(
-            of_input,
-            input.shape(),
-            &Device::Cpu,
-        )?))
+        gradient_of(input, of_input)
     }
 }
 
@@ -432,11 +439,7 @@ impl CustomOp1 for UnitLengthOp {
                 });
             })
         })??;
-        Ok(Some(Tensor::from_vec(
-            of_input,
-            input.shape(),
-            &Device::Cpu,
-        )?))
+        gradient_of(input, of_input)
     }
 }
 

@@ -12,15 +12,15 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
+use candle_core::{Result, Tensor};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::interaction::config::{InteractionConfig, MatchPyramidConfig};
 use crate::interaction::dropout::Dropout;
 use crate::interaction::layers::{
-    Activation, activate, add_multiple_to, add_to, apply_linear, inner_product, read_numbers,
-    stored_numbers,
+    Activation, CandleOperation, CpuOperation, Gradients, InputNumbers, activate, add_multiple_to,
+    add_to, apply_linear, gradient_of, inner_product, read_numbers,
 };
 use crate::interaction::vocabulary::InteractionVocabulary;
 use crate::interaction::{ForwardPass, InitialValues, VariableShape, uniform_glorot};
@@ -85,7 +85,7 @@ pub(super) fn forward(pass: &ForwardPass<'_>, sizes: &MatchPyramidConfig) -> Res
         stretch: Stretch::of(pass.config, sizes),
         saved: OnceLock::new(),
     };
-    let features = vectors.apply_op3(filters, filter_bias, pooling)?; // [b, w c]
+    let features = vectors.apply_op3(filters, filter_bias, CandleOperation(pooling))?; // [b, w c]
     let dropout = Dropout::for_layer(pass.mode, 0, sizes.dropout);
     let features = activate(&features, Activation::Identity, dropout)?;
     apply_linear(&features, weight, bias)?.flatten_all() // [b]
@@ -168,23 +168,11 @@ fn vector_of(vectors: &[f32], width: usize, id: u32) -> &[f32] {
     &vectors[id as usize * width..][..width]
 }
 
-impl CustomOp3 for PooledFiltersOp {
-    fn name(&self) -> &'static str {
-        "pooled-filters"
-    }
+impl CpuOperation<3> for PooledFiltersOp {
+    const NAME: &'static str = "pooled-filters";
 
-    fn cpu_fwd(
-        &self,
-        vectors: &CpuStorage,
-        vectors_layout: &Layout,
-        filters: &CpuStorage,
-        filters_layout: &Layout,
-        bias: &CpuStorage,
-        bias_layout: &Layout,
-    ) -> Result<(CpuStorage, Shape)> {
-        let vectors = stored_numbers(vectors, vectors_layout)?;
-        let filters = stored_numbers(filters, filters_layout)?;
-        let bias = stored_numbers(bias, bias_layout)?;
+    fn compute(&self, inputs: [InputNumbers<'_>; 3]) -> (Vec<f32>, (usize, usize)) {
+        let [(vectors, dims), (filters, _), (bias, _)] = inputs;
         let c = bias.len();
         let n_features = self.stretch.n_windows[0] * self.stretch.n_windows[1] * c;
         let mut features = vec![0.0; self.pairs.len() * n_features];
@@ -200,7 +188,7 @@ impl CustomOp3 for PooledFiltersOp {
         let saved = each.map(|(features, ids)| {
             let products = Arch::new().dispatch(InnerProducts {
                 vectors,
-                width: vectors_layout.dims()[1],
+                width: dims[1],
                 ids,
             });
             let places = Arch::new().dispatch(FilterMaxima {
@@ -214,20 +202,11 @@ impl CustomOp3 for PooledFiltersOp {
         });
         let saved = saved.collect();
         let _ = self.saved.set(saved);
-        Ok((
-            CpuStorage::F32(features),
-            Shape::from((self.pairs.len(), n_features)),
-        ))
+        (features, (self.pairs.len(), n_features))
     }
 
-    fn bwd(
-        &self,
-        vectors: &Tensor,
-        filters: &Tensor,
-        bias: &Tensor,
-        _: &Tensor,
-        gradient: &Tensor,
-    ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+    fn compute_gradients(&self, inputs: [&Tensor; 3], gradient: &Tensor) -> Gradients<3> {
+        let [vectors, filters, bias] = inputs;
         let saved = self.saved.get().expect("forward comes before backward");
         let d = vectors.dims()[1];
         let c = bias.elem_count();
@@ -276,11 +255,11 @@ impl CustomOp3 for PooledFiltersOp {
                 }
             }
         }
-        Ok((
-            Some(Tensor::from_vec(of_vectors, vectors.shape(), &Device::Cpu)?),
-            Some(Tensor::from_vec(of_filters, filters.shape(), &Device::Cpu)?),
-            Some(Tensor::from_vec(of_bias, bias.shape(), &Device::Cpu)?),
-        ))
+        Ok([
+            gradient_of(vectors, of_vectors)?,
+            gradient_of(filters, of_filters)?,
+            gradient_of(bias, of_bias)?,
+        ])
     }
 }
 

@@ -17,9 +17,7 @@
 use candle_core::{Device, Result, Tensor};
 
 use crate::interaction::config::{HistogramNetworkConfig, NetworkVariant};
-use crate::interaction::layers::{
-    Activation, activate, apply_linear, apply_linear_to_constant, inner_product,
-};
+use crate::interaction::layers::{Activation, activate, apply_linear, inner_product};
 use crate::interaction::vocabulary::InteractionVocabulary;
 use crate::interaction::{ForwardPass, InitialValues, VariableShape};
 
@@ -117,7 +115,7 @@ pub(super) fn forward(pass: &ForwardPass<'_>, sizes: &HistogramNetworkConfig) ->
     histograms.resize((n + 1) * sizes.bins, 0.0);
     let histograms = Tensor::from_vec(histograms, (n + 1, sizes.bins), &Device::Cpu)?;
 
-    let hidden = apply_linear_to_constant(&histograms, hidden_weight, hidden_bias)?; // [n + 1, h]
+    let hidden = apply_linear(&histograms, hidden_weight, hidden_bias)?; // [n + 1, h]
     let activation = match pass.config.variant {
         NetworkVariant::AsPublished | NetworkVariant::AsIntended | NetworkVariant::Capreolus => {
             Activation::Tanh

@@ -27,26 +27,30 @@ pub enum OptimizerConfig {
     /// 2019). For a gradient g of a variable w at update t, from 1: w ← (1 − ηλ)w,
     /// m ← m + (1 − β₁)(g − m), v ← β₂v + (1 − β₂)g²,
     /// w ← w − η / (1 − β₁ᵗ) · m / (√v / √(1 − β₂ᵗ) + ε).
-    Adam {
-        /// The learning rate η.
-        learning_rate: f64,
-        /// The decay β₁ of the first moment.
-        beta1: f64,
-        /// The decay β₂ of the second moment.
-        beta2: f64,
-        /// The constant ε of the denominator.
-        epsilon: f64,
-        /// The decay λ of the weights, which the gradients do not contain; 0 for Adam.
-        weight_decay: f64,
-    },
+    Adam(AdamConfig),
+}
+
+/// The numbers of Adam, named as in [`OptimizerConfig::Adam`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdamConfig {
+    /// The learning rate η.
+    pub learning_rate: f64,
+    /// The decay β₁ of the first moment.
+    pub beta1: f64,
+    /// The decay β₂ of the second moment.
+    pub beta2: f64,
+    /// The constant ε of the denominator.
+    pub epsilon: f64,
+    /// The decay λ of the weights, which the gradients do not contain; 0 for Adam.
+    pub weight_decay: f64,
 }
 
 impl OptimizerConfig {
     /// Returns the learning rate η before any schedule.
     pub fn learning_rate(self) -> f64 {
         match self {
-            OptimizerConfig::Adadelta { learning_rate, .. }
-            | OptimizerConfig::Adam { learning_rate, .. } => learning_rate,
+            OptimizerConfig::Adadelta { learning_rate, .. } => learning_rate,
+            OptimizerConfig::Adam(adam) => adam.learning_rate,
         }
     }
 
@@ -54,7 +58,7 @@ impl OptimizerConfig {
     fn average_names(self) -> [&'static str; 2] {
         match self {
             OptimizerConfig::Adadelta { .. } => ["square_average", "accumulated_delta"],
-            OptimizerConfig::Adam { .. } => ["first_moment", "second_moment"],
+            OptimizerConfig::Adam(_) => ["first_moment", "second_moment"],
         }
     }
 
@@ -67,22 +71,16 @@ impl OptimizerConfig {
                 weight: (1.0 - rho) as f32,
                 epsilon: epsilon as f32,
             },
-            OptimizerConfig::Adam {
-                beta1,
-                beta2,
-                epsilon,
-                weight_decay,
-                ..
-            } => {
+            OptimizerConfig::Adam(adam) => {
                 let correction = |beta: f64| 1.0 - libm::pow(beta, t as f64);
                 ElementUpdate::Adam {
-                    kept: (1.0 - learning_rate * weight_decay) as f32,
-                    weight1: (1.0 - beta1) as f32,
-                    beta2: beta2 as f32,
-                    weight2: (1.0 - beta2) as f32,
-                    step_size: (learning_rate / correction(beta1)) as f32,
-                    root_correction: libm::sqrt(correction(beta2)) as f32,
-                    epsilon: epsilon as f32,
+                    kept: (1.0 - learning_rate * adam.weight_decay) as f32,
+                    weight1: (1.0 - adam.beta1) as f32,
+                    beta2: adam.beta2 as f32,
+                    weight2: (1.0 - adam.beta2) as f32,
+                    step_size: (learning_rate / correction(adam.beta1)) as f32,
+                    root_correction: libm::sqrt(correction(adam.beta2)) as f32,
+                    epsilon: adam.epsilon as f32,
                 }
             }
         }

@@ -264,6 +264,31 @@ impl SelectionMeasure {
     }
 }
 
+/// Returns the keys of a recipe that can be set, such as `optimizer.learning_rate`, in alphabetical
+/// order: those in its tables other than sources, and the optional ones.
+pub fn settable_keys(recipe: &Table, optional_keys: &[&str]) -> Vec<String> {
+    let mut keys: Vec<String> = optional_keys.iter().map(|it| (*it).to_owned()).collect();
+    for (name, value) in recipe {
+        if let Value::Table(table) = value {
+            let numbers = table.keys().filter(|it| *it != "source");
+            keys.extend(numbers.map(|it| format!("{name}.{it}")));
+        }
+    }
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+/// Returns the known key that `key` names, with or without its table.
+pub fn find_settable_key<'a>(known: &'a [String], key: &str) -> Result<&'a String, TrainingError> {
+    let matches = |it: &&String| *it == key || it.split('.').nth(1) == Some(key);
+    let found = known.iter().find(matches);
+    found.ok_or_else(|| TrainingError::UnknownRecipeKey {
+        key: key.to_owned(),
+        known: known.join(", "),
+    })
+}
+
 impl TrainingRecipe {
     /// Returns the names of the built-in recipes.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> {
@@ -319,16 +344,7 @@ impl TrainingRecipe {
     /// Returns all keys that [`TrainingRecipe::set`] knows, for example `optimizer.learning_rate`,
     /// in alphabetical order. Those of loss and optimizer depend on the function and the method.
     pub fn keys(&self) -> Vec<String> {
-        let mut keys: Vec<String> = OPTIONAL_KEYS.map(str::to_owned).to_vec();
-        for (name, value) in self.to_table() {
-            if let Value::Table(table) = value {
-                let numbers = table.keys().filter(|it| *it != "source");
-                keys.extend(numbers.map(|it| format!("{name}.{it}")));
-            }
-        }
-        keys.sort();
-        keys.dedup();
-        keys
+        settable_keys(&self.to_table(), &OPTIONAL_KEYS)
     }
 
     /// Sets one value, for example `learning_rate` to `0.01`. The table may precede the key:
@@ -337,13 +353,7 @@ impl TrainingRecipe {
     /// optional value. The source of the table mentions the change.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), TrainingError> {
         let known = self.keys();
-        let matches = |it: &&String| *it == key || it.split('.').nth(1) == Some(key);
-        let Some(full_key) = known.iter().find(matches) else {
-            return Err(TrainingError::UnknownRecipeKey {
-                key: key.to_owned(),
-                known: known.join(", "),
-            });
-        };
+        let full_key = find_settable_key(&known, key)?;
         let invalid = |reason: String| TrainingError::InvalidRecipeValue {
             key: full_key.clone(),
             value: value.to_owned(),

@@ -8,6 +8,8 @@ use super::{
     GetReproductionRequest, GetStudyRequest, ListComparedQueriesRequest, ListInstancesRequest,
 };
 use crate::annotation::trial::draw_trial_items;
+use crate::compare::compared_query::compare_rankers_on_query;
+use crate::compare::query_list::list_compared_queries_page;
 use crate::error::Error;
 use crate::reproduce::reproduce_table_from_study;
 use crate::study::Study;
@@ -76,10 +78,12 @@ study_requests! {
     GetBehavioralTestsRequest => |request, study| study.behavioral_tests(&request.options);
     CompareRankersRequest => |request, study| study.compare_rankers(&request.options);
     ListComparedQueriesRequest => |request, study| {
-        study.list_compared_queries_page(&request.options, &request.page)
+        let input = study.ranker_comparison_input(&request.options)?;
+        list_compared_queries_page(&input, &request.options, &request.page)
     };
     GetComparedQueryRequest => |request, study| {
-        study.compare_rankers_on_query(&request.options, &request.query_id)
+        let input = study.ranker_comparison_input(&request.options)?;
+        compare_rankers_on_query(&input, &request.options, &request.query_id)
     };
     GetReproductionRequest => |request, study| {
         reproduce_table_from_study(request.table, Some(study))

@@ -19,16 +19,12 @@ use super::lines::rows::{
     validate_query_text, validate_record_id, warn_about_document,
 };
 use super::{Document, Query};
-use crate::collection::{ByteProgressCallback, FileRowsAndReportResult};
+use crate::collection::{FileInput, FileRowsAndReportResult};
 
 /// Reads documents. Empty documents are kept with a warning; of two with the same id the first is
-/// kept. `progress` receives the number of bytes of the file that have been read.
-pub fn read_beir_documents(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
-) -> FileRowsAndReportResult<Document> {
-    read(name, bytes, progress, |id, row, warnings| {
+/// kept.
+pub fn read_beir_documents(file: FileInput<'_, impl Read>) -> FileRowsAndReportResult<Document> {
+    read(file, |id, row, warnings| {
         let title = row.title.text_or_none("title")?.unwrap_or_default();
         let text = row.text.text("text")?;
         let group = row.doc_group.group("doc_group", warnings)?;
@@ -43,13 +39,9 @@ pub fn read_beir_documents(
 }
 
 /// Reads queries. An empty query is rejected, since no document can match it; of two with the same
-/// id the first is kept. `progress` receives the number of bytes of the file that have been read.
-pub fn read_beir_queries(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
-) -> FileRowsAndReportResult<Query> {
-    read(name, bytes, progress, |id, row, warnings| {
+/// id the first is kept.
+pub fn read_beir_queries(file: FileInput<'_, impl Read>) -> FileRowsAndReportResult<Query> {
+    read(file, |id, row, warnings| {
         let text = row.text.text("text")?;
         let group = row.doc_group.group("doc_group", warnings)?;
         let split = row.split.group("split", warnings)?;
@@ -67,13 +59,11 @@ pub fn read_beir_queries(
 /// Reads rows; `make` creates each one from an id and the other fields. Of two rows with the same
 /// id the first is kept.
 fn read<T>(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
+    file: FileInput<'_, impl Read>,
     make: impl Fn(String, Row<'_>, &mut AcceptedRowWarnings) -> Result<T, String>,
 ) -> FileRowsAndReportResult<T> {
     let (mut found, mut seen) = (Vec::new(), IdFirstOccurrences::default());
-    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, text| {
+    let reading = feed_nonblank_lines_to_parser(file, |line, text| {
         let mut row = Row::parse(text)?;
         let mut warnings = AcceptedRowWarnings::new();
         let id = std::mem::take(&mut row.id).id(&mut warnings)?;

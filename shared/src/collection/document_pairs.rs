@@ -24,7 +24,7 @@ use super::lines::rows::{
     AcceptedRowWarnings, IdFirstOccurrences, feed_nonblank_lines_to_parser, quote_text,
     validate_record_id,
 };
-use crate::collection::{ByteProgressCallback, FileRowsAndReportResult};
+use crate::collection::{FileInput, FileRowsAndReportResult};
 use crate::error::Error;
 
 /// A pair of texts of a dataset-transfer test, the preferred one first. It is also a row of
@@ -63,15 +63,12 @@ struct Row {
     refs: Option<Vec<String>>,
 }
 
-/// Reads dataset-transfer pairs. Of two rows with the same id the first is kept; `progress`
-/// receives the number of bytes of the file that have been read.
+/// Reads dataset-transfer pairs. Of two rows with the same id the first is kept.
 pub fn read_dataset_transfer_pairs(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
+    file: FileInput<'_, impl Read>,
 ) -> FileRowsAndReportResult<DatasetTransferPair> {
     let (mut pairs, mut seen) = (Vec::new(), IdFirstOccurrences::default());
-    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, text| {
+    let reading = feed_nonblank_lines_to_parser(file, |line, text| {
         let expected = r#"a row is one JSON object, as in {"_id": "7", "a": "…", "b": "…"}"#;
         let mut row: Row = serde_json::from_str(text).map_err(|it| format!("{it}; {expected}"))?;
         validate_record_id(&row.id)?;
@@ -177,7 +174,8 @@ mod tests {
             "\n",
         );
         let (pairs, reading) =
-            read_dataset_transfer_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
+            read_dataset_transfer_pairs(FileInput::without_progress("p.jsonl", file.as_bytes()))
+                .unwrap();
         let ids: Vec<&str> = pairs.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids, ["1", "3", "4:0", "4:1"]);
         assert_eq!(
@@ -203,7 +201,8 @@ mod tests {
             include_str!("../../../demo/transfer/summary.jsonl"),
         ] {
             let (pairs, reading) =
-                read_dataset_transfer_pairs("demo", file.as_bytes(), &mut |_| {}).unwrap();
+                read_dataset_transfer_pairs(FileInput::without_progress("demo", file.as_bytes()))
+                    .unwrap();
             assert_eq!(pairs.len(), 64);
             assert_eq!(reading.issues_as_lines(), "");
         }
@@ -220,7 +219,8 @@ mod tests {
             "\n",
         );
         let (pairs, _) =
-            read_dataset_transfer_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
+            read_dataset_transfer_pairs(FileInput::without_progress("p.jsonl", file.as_bytes()))
+                .unwrap();
         let groups: Vec<_> = pairs.iter().map(|it| it.group.as_deref()).collect();
         assert_eq!(groups, [Some("s"), Some("t"), None]);
         let written = serde_json::to_string(&pairs[0]).unwrap();

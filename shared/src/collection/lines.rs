@@ -14,6 +14,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use decompression::DecompressedStream;
 
+use crate::collection::FileInput;
 use crate::error::Error;
 
 /// Limits on the size of a file.
@@ -62,13 +63,11 @@ pub(crate) struct LimitedDecompressedReader<'a>(BufReader<DecompressedStream<'a>
 impl<'a> LimitedDecompressedReader<'a> {
     /// Opens a file that does not consist of lines, as [`LineReader::open`].
     pub(crate) fn open(
-        name: &str,
-        bytes: impl Read + 'a,
+        file: FileInput<'a, impl Read>,
         bounds: FileSizeLimits,
-        progress: &'a mut dyn FnMut(u64),
     ) -> Result<LimitedDecompressedReader<'a>, Error> {
-        let bytes = DecompressedStream::open(Box::new(bytes), bounds, progress)
-            .map_err(|error| Error::unreadable_file(name, error))?;
+        let bytes = DecompressedStream::open(Box::new(file.bytes), bounds, file.progress)
+            .map_err(|error| Error::unreadable_file(file.name, error))?;
         Ok(LimitedDecompressedReader(BufReader::with_capacity(
             decompression::CHUNK_BYTES,
             bytes,
@@ -103,17 +102,14 @@ pub struct FileLine<'a> {
 }
 
 impl<'a> LineReader<'a> {
-    /// Reads the first bytes of a file and prepares decompression. `name` is used in error
-    /// messages; `progress` receives the number of bytes of the file (before decompression) that
-    /// have been read, whenever it changes. To stop early, let `bytes` return an error.
+    /// Reads the first bytes of a file and prepares decompression. To stop early, let the bytes
+    /// return an error.
     pub fn open(
-        name: &'a str,
-        bytes: impl Read + 'a,
+        file: FileInput<'a, impl Read>,
         bounds: FileSizeLimits,
-        progress: &'a mut dyn FnMut(u64),
     ) -> Result<LineReader<'a>, Error> {
-        let LimitedDecompressedReader(bytes) =
-            LimitedDecompressedReader::open(name, bytes, bounds, progress)?;
+        let name = file.name;
+        let LimitedDecompressedReader(bytes) = LimitedDecompressedReader::open(file, bounds)?;
         Ok(LineReader {
             name,
             bytes,
@@ -167,12 +163,9 @@ impl<'a> LineReader<'a> {
 
 /// Returns the decompressed text of a file, with a line feed after every line. A line that cannot
 /// be used is an error.
-pub fn read_decompressed_text(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<String, Error> {
-    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
+pub fn read_decompressed_text(file: FileInput<'_, impl Read>) -> Result<String, Error> {
+    let name = file.name;
+    let mut lines = LineReader::open(file, FileSizeLimits::FILES)?;
     let mut all = String::new();
     while let Some(FileLine { number: line, text }) = lines.next_line()? {
         all += text.map_err(|reason| Error::Line {

@@ -19,19 +19,14 @@ use super::lines::rows::{
 };
 use super::lines::{FileLine, FileSizeLimits, LineReader};
 use super::{Collection, Qrels, Run, RunEntry, SplitsByQueryId};
-use crate::collection::{ByteProgressCallback, FileContentAndReportResult};
+use crate::collection::{FileContentAndReportResult, FileInput};
 use crate::error::{Error, FileReadReport};
 
 /// Reads qrels: `qid 0 docid grade`, or the three columns of BEIR below their header `query-id
-/// corpus-id score`. Of two grades for the same pair the first is kept. `progress` receives the
-/// number of bytes of the file that have been read.
-pub fn read_qrels(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
-) -> FileContentAndReportResult<Qrels> {
+/// corpus-id score`. Of two grades for the same pair the first is kept.
+pub fn read_qrels(file: FileInput<'_, impl Read>) -> FileContentAndReportResult<Qrels> {
     let (mut qrels, mut layout) = (Qrels::default(), None);
-    let mut reading = feed_nonblank_lines_to_parser(name, bytes, progress, |_, row| {
+    let mut reading = feed_nonblank_lines_to_parser(file, |_, row| {
         let columns: Vec<&str> = row.split_ascii_whitespace().collect();
         let (query, doc, grade) = match (&layout, &columns[..]) {
             (None, ["query-id", "corpus-id", "score"]) => {
@@ -92,16 +87,11 @@ impl Metadata {
 }
 
 /// Reads a run: `qid Q0 docid rank score tag`; everything after the score is part of the tag. The
-/// file may start with `ir_metadata`. Of two lines for the same pair the first is kept. `progress`
-/// receives the number of bytes of the file that have been read.
-pub fn read_run(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
-) -> FileContentAndReportResult<Run> {
+/// file may start with `ir_metadata`. Of two lines for the same pair the first is kept.
+pub fn read_run(file: FileInput<'_, impl Read>) -> FileContentAndReportResult<Run> {
     let (mut run, mut seen) = (Run::default(), BTreeMap::new());
     let mut metadata = Metadata::default();
-    let mut reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, row| {
+    let mut reading = feed_nonblank_lines_to_parser(file, |line, row| {
         if metadata.holds(line, row) {
             return Ok(AcceptedRowWarnings::new());
         }
@@ -113,16 +103,13 @@ pub fn read_run(
 }
 
 /// Reads a run whose seventh column is the document's grade, as MatchZoo writes them, and returns
-/// the run and its relevance judgments. `progress` receives the number of bytes of the file that
-/// have been read.
+/// the run and its relevance judgments.
 pub fn read_graded_run(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
+    file: FileInput<'_, impl Read>,
 ) -> Result<(Run, Qrels, FileReadReport), Error> {
     let (mut run, mut qrels, mut seen) = (Run::default(), Qrels::default(), BTreeMap::new());
     let mut metadata = Metadata::default();
-    let mut reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, text| {
+    let mut reading = feed_nonblank_lines_to_parser(file, |line, text| {
         if metadata.holds(line, text) {
             return Ok(AcceptedRowWarnings::new());
         }
@@ -143,16 +130,12 @@ pub fn read_graded_run(
 pub type ImportedScores = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// Reads scores: `qid docid score`, with or without a header, or a run of six columns. The first
-/// invalid row is an error, since a pair whose row is left out would look unscored. `progress`
-/// receives the number of bytes of the file that have been read.
-pub fn read_imported_scores(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<ImportedScores, Error> {
+/// invalid row is an error, since a pair whose row is left out would look unscored.
+pub fn read_imported_scores(file: FileInput<'_, impl Read>) -> Result<ImportedScores, Error> {
+    let name = file.name;
     let mut scores = ImportedScores::new();
     let mut metadata = Metadata::default();
-    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
+    let mut lines = LineReader::open(file, FileSizeLimits::FILES)?;
     while let Some(FileLine { number: line, text }) = lines.next_line()? {
         let take = |row: &str| match metadata.holds(line, row) {
             true => Ok(()),

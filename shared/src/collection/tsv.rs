@@ -10,19 +10,13 @@ use super::lines::rows::{
     validate_record_id, warn_about_document,
 };
 use super::{Document, SplitsByQueryId};
-use crate::collection::{
-    ByteProgressCallback, FileContentAndReportResult, FileRowsAndReportResult,
-};
+use crate::collection::{FileContentAndReportResult, FileInput, FileRowsAndReportResult};
 use crate::error::{Error, FileReadReport};
 
 /// Reads `pid<TAB>passage`, as in MS MARCO's `collection.tsv`. Empty passages are kept with a
-/// warning. `progress` receives the number of bytes of the file that have been read.
-pub fn read_msmarco_passages(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
-) -> FileRowsAndReportResult<Document> {
-    read_docs(name, bytes, progress, |_, row| {
+/// warning.
+pub fn read_msmarco_passages(file: FileInput<'_, impl Read>) -> FileRowsAndReportResult<Document> {
+    read_docs(file, |_, row| {
         let (id, text) = row
             .split_once('\t')
             .ok_or_else(|| "no tab: a row is a passage's id, a tab and the passage".to_owned())?;
@@ -31,14 +25,9 @@ pub fn read_msmarco_passages(
 }
 
 /// Reads `docid<TAB>url<TAB>title<TAB>body`, as in MS MARCO's `msmarco-docs.tsv`; the URL is
-/// ignored. Empty documents are kept with a warning. `progress` receives the number of bytes of the
-/// file that have been read.
-pub fn read_msmarco_documents(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
-) -> FileRowsAndReportResult<Document> {
-    read_docs(name, bytes, progress, |_, row| {
+/// ignored. Empty documents are kept with a warning.
+pub fn read_msmarco_documents(file: FileInput<'_, impl Read>) -> FileRowsAndReportResult<Document> {
+    read_docs(file, |_, row| {
         let columns: Vec<&str> = row.splitn(4, '\t').collect();
         match columns[..] {
             [id, _url, title, body] => Ok(doc(id, title, body)),
@@ -51,26 +40,19 @@ pub fn read_msmarco_documents(
 }
 
 /// Reads plain text: every line that is not blank is a passage, with the line number as its id.
-/// `progress` receives the number of bytes of the file that have been read.
 pub fn read_one_passage_per_line(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
+    file: FileInput<'_, impl Read>,
 ) -> FileRowsAndReportResult<Document> {
-    read_docs(name, bytes, progress, |line, row| {
-        Ok(doc(&line.to_string(), "", row))
-    })
+    read_docs(file, |line, row| Ok(doc(&line.to_string(), "", row)))
 }
 
 /// Reads `qid<TAB>split`: `train`, `dev`, `test` or any other word. Of two rows for the same query
-/// the first is kept. `progress` receives the number of bytes of the file that have been read.
+/// the first is kept.
 pub fn read_query_splits(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
+    file: FileInput<'_, impl Read>,
 ) -> FileContentAndReportResult<SplitsByQueryId> {
     let (mut splits, mut seen) = (SplitsByQueryId::new(), IdFirstOccurrences::default());
-    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, row| {
+    let reading = feed_nonblank_lines_to_parser(file, |line, row| {
         let mut words = row.split_ascii_whitespace();
         let (Some(query), Some(split), None) = (words.next(), words.next(), words.next()) else {
             return Err("a row is a query's id, a tab and the name of its split".to_owned());
@@ -93,13 +75,11 @@ fn doc(id: &str, title: &str, text: &str) -> Document {
 }
 
 fn read_docs(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
+    file: FileInput<'_, impl Read>,
     mut columns: impl FnMut(u64, &str) -> Result<Document, String>,
 ) -> Result<(Vec<Document>, FileReadReport), Error> {
     let (mut docs, mut seen) = (Vec::new(), IdFirstOccurrences::default());
-    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, row| {
+    let reading = feed_nonblank_lines_to_parser(file, |line, row| {
         let doc = columns(line, row)?;
         let mut warnings = AcceptedRowWarnings::new();
         warn_about_document(&doc.title, &doc.text, &mut warnings);

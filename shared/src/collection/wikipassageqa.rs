@@ -18,17 +18,15 @@ use super::lines::rows::{
 };
 use super::lines::{FileSizeLimits, LimitedDecompressedReader};
 use super::{Document, Qrels, Query};
-use crate::collection::{ByteProgressCallback, FileRowsAndReportResult};
+use crate::collection::{FileInput, FileRowsAndReportResult};
 use crate::error::{Error, FileReadReport};
 
 /// Reads `document_passages.json`, with passages in the order of the file. An invalid id is an
-/// error for the whole file. `progress` receives the number of bytes of the file that have been
-/// read.
+/// error for the whole file.
 pub fn read_wikipassageqa_passages(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
+    file: FileInput<'_, impl Read>,
 ) -> FileRowsAndReportResult<Document> {
+    let name = file.name;
     let mut articles = Articles {
         docs: Vec::new(),
         seen: IdFirstOccurrences::default(),
@@ -36,10 +34,8 @@ pub fn read_wikipassageqa_passages(
         name,
     };
     let mut json = serde_json::Deserializer::from_reader(LimitedDecompressedReader::open(
-        name,
-        bytes,
+        file,
         FileSizeLimits::FILES,
-        progress,
     )?);
     let read = articles.deserialize(&mut json).and_then(|()| json.end());
     read.map_err(|error| {
@@ -49,19 +45,16 @@ pub fn read_wikipassageqa_passages(
     Ok((articles.docs, articles.reading))
 }
 
-/// Reads the questions of one split. `progress` receives the number of bytes of the file that have
-/// been read.
+/// Reads the questions of one split.
 pub fn read_wikipassageqa_questions(
-    name: &str,
+    file: FileInput<'_, impl Read>,
     split: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
 ) -> Result<(Vec<Query>, Qrels, FileReadReport), Error> {
     const COLUMNS: [&str; 4] = ["QID", "Question", "DocumentID", "RelevantPassages"];
     let (mut queries, mut qrels, mut seen) =
         (Vec::new(), Qrels::default(), IdFirstOccurrences::default());
     let mut places: Option<[usize; 4]> = None;
-    let mut reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, row| {
+    let mut reading = feed_nonblank_lines_to_parser(file, |line, row| {
         let cells: Vec<&str> = row.split('\t').map(str::trim).collect();
         let Some(places) = places else {
             let place = |column: &str| cells.iter().position(|it| *it == column);
@@ -196,7 +189,8 @@ mod tests {
     fn passages_are_named_by_article_and_number() {
         let file = r#"{"10": {"0": "The \u00e9tude.", "1": ""}, "2": {"0": "A fugue."}}"#;
         let (docs, reading) =
-            read_wikipassageqa_passages("p.json", file.as_bytes(), &mut |_| ()).unwrap();
+            read_wikipassageqa_passages(FileInput::without_progress("p.json", file.as_bytes()))
+                .unwrap();
         let named: Vec<_> = docs
             .iter()
             .map(|it| (it.id.as_str(), it.text.as_str()))
@@ -213,9 +207,10 @@ mod tests {
             (r#"{"1": {"0": "a"}"#, "EOF"),
             (r#"{"1 2": {"0": "a"}}"#, "whitespace"),
         ] {
-            let error = read_wikipassageqa_passages("p.json", file.as_bytes(), &mut |_| ())
-                .unwrap_err()
-                .to_string();
+            let error =
+                read_wikipassageqa_passages(FileInput::without_progress("p.json", file.as_bytes()))
+                    .unwrap_err()
+                    .to_string();
             assert!(error.contains(said) && error.contains("p.json"), "{error}");
         }
     }
@@ -227,15 +222,21 @@ mod tests {
                     7\t\t672\tFugue.html\t1\n\
                     8\tshort\n\
                     3086\tagain?\t1\tx\t2\n";
-        let (queries, qrels, reading) =
-            read_wikipassageqa_questions("dev.tsv", "dev", file.as_bytes(), &mut |_| ()).unwrap();
+        let (queries, qrels, reading) = read_wikipassageqa_questions(
+            FileInput::without_progress("dev.tsv", file.as_bytes()),
+            "dev",
+        )
+        .unwrap();
         assert_eq!(queries.len(), 1);
         assert_eq!(queries[0].group.as_deref(), Some("672"));
         assert_eq!(queries[0].split.as_deref(), Some("dev"));
         assert_eq!(qrels.grade("3086", "672-11"), Some(1));
         assert_eq!((reading.n_rows, reading.n_refused), (1, 3));
-        let other =
-            read_wikipassageqa_questions("x.tsv", "x", "a\tb\n".as_bytes(), &mut |_| ()).unwrap();
+        let other = read_wikipassageqa_questions(
+            FileInput::without_progress("x.tsv", "a\tb\n".as_bytes()),
+            "x",
+        )
+        .unwrap();
         assert!(other.2.refused[0].to_string().contains("QID"));
     }
 }

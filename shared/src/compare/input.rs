@@ -114,7 +114,8 @@ impl Study {
         choice.collect()
     }
 
-    pub(super) fn ranker_comparison_input(
+    /// Returns two rankers of the study and the queries on which they are compared.
+    pub fn ranker_comparison_input(
         &self,
         asking: &RankerComparisonOptions,
     ) -> Result<RankerComparisonInput<'_>, Error> {

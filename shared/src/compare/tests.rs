@@ -345,20 +345,14 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
         limit: 0,
         ..ComparedQueryListOptions::default()
     };
-    let listed = study.list_compared_queries_page(&all, &no_rows).unwrap();
+    let source = study.ranker_comparison_input(&all).unwrap();
+    let listed = list_compared_queries_page(&source, &all, &no_rows).unwrap();
     assert_eq!((listed.n_queries, listed.rows.len()), (2, 0));
-    let listed = study
-        .list_compared_queries_page(&all, &ComparedQueryListOptions::default())
-        .unwrap();
+    let every_row = ComparedQueryListOptions::default();
+    let listed = list_compared_queries_page(&source, &all, &every_row).unwrap();
     assert_eq!((listed.n_queries, listed.rows.len()), (2, 2));
-    assert_eq!(
-        study
-            .compare_rankers_on_query(&all, "q1")
-            .unwrap()
-            .metrics
-            .query,
-        "sea bank"
-    );
+    let on_query = compared_query::compare_rankers_on_query(&source, &all, "q1").unwrap();
+    assert_eq!(on_query.metrics.query, "sea bank");
     let slug = |name: &str| RankerRef::Ranker(name.to_owned());
     // A row is a name too, and the reply has the slugs.
     let swapped = RankerComparisonOptions {

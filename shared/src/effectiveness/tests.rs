@@ -1,3 +1,4 @@
+use crate::collection::FileInput;
 use std::path::PathBuf;
 
 use expect_test::{Expect, expect};
@@ -134,8 +135,12 @@ fn numbers_are_those_of_trec_eval() {
         ),
         ("qrels.test.gz", "results.trunc.gz", "out.test.aqc.gz", 1),
     ] {
-        let (qrels, _) = read_qrels(judgements, &data(judgements)[..], &mut |_| ()).unwrap();
-        let (run, _) = read_run(results, &data(results)[..], &mut |_| ()).unwrap();
+        let (qrels, _) = read_qrels(FileInput::without_progress(
+            judgements,
+            &data(judgements)[..],
+        ))
+        .unwrap();
+        let (run, _) = read_run(FileInput::without_progress(results, &data(results)[..])).unwrap();
         let printed = unpacked(&data(printed));
         let mut n_compared = 0;
         for line in printed.lines() {
@@ -190,7 +195,11 @@ fn trec_dl_2019_runs_have_their_published_figures() {
     let Some(data) = data("trecdl-passage") else {
         return;
     };
-    let (qrels, _) = read_qrels("qrels", &data("qrels.tsv.gz")[..], &mut |_| ()).unwrap();
+    let (qrels, _) = read_qrels(FileInput::without_progress(
+        "qrels",
+        &data("qrels.tsv.gz")[..],
+    ))
+    .unwrap();
     let mut found = String::new();
     for name in [
         "BM25",
@@ -200,7 +209,7 @@ fn trec_dl_2019_runs_have_their_published_figures() {
         "SPLADE_P_P_ENSEMBLE_DISTIL",
     ] {
         let bytes = data(&format!("runs/{name}.run.gz"));
-        let (run, _) = read_run(name, &bytes[..], &mut |_| ()).unwrap();
+        let (run, _) = read_run(FileInput::without_progress(name, &bytes[..])).unwrap();
         let value = evaluate_run(&qrels, &run, &measures("nDCG@10")).unwrap();
         found += &format!("{name} {:.4} of {}\n", value.mean[0], value.per_query.len());
     }
@@ -224,7 +233,8 @@ fn wikipassageqa_runs_have_their_published_figures() {
     let mut found = String::new();
     for name in ["anmm", "drmm", "duet", "matchpyramid"] {
         let path = format!("rennings_runs/predict.test.{name}.wikipassageqa_long.txt.gz");
-        let (run, qrels, _) = read_graded_run(name, &data(&path)[..], &mut |_| ()).unwrap();
+        let (run, qrels, _) =
+            read_graded_run(FileInput::without_progress(name, &data(&path)[..])).unwrap();
         let value = evaluate_run(&qrels, &run, &measures("AP RR P@5")).unwrap();
         let means: String = value.mean.iter().map(|it| format!(" {it:.4}")).collect();
         found += &format!("{name}{means} of {}\n", value.per_query.len());

@@ -6,9 +6,7 @@ use super::{
     FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
     line, text,
 };
-use crate::late_interaction::{
-    LateInteractionRankerAnalysis, LateInteractionTokenStatistics, LateInteractionWordStatistics,
-};
+use crate::late_interaction::LateInteractionRankerAnalysis;
 use crate::report::{ReportTable, TableColumnKind, TableValue, format};
 use crate::stats::correlation::CorrelationWithSampleSize;
 
@@ -39,21 +37,28 @@ pub struct LabeledScatterPlot {
 impl LabeledScatterPlot {
     /// Returns idf and importance of words.
     pub fn importance_by_idf(found: &LateInteractionRankerAnalysis) -> LabeledScatterPlot {
-        let value = |it: &LateInteractionWordStatistics| it.importance;
-        LabeledScatterPlot::of_words(found, "importance (low = important)", value)
-            .with(found.idf_importance_correlation)
+        let up = "importance (low = important)";
+        LabeledScatterPlot::by_idf("term", up, &found.words, |it| {
+            (&it.word, [it.idf, it.importance])
+        })
+        .with(found.idf_importance_correlation)
     }
 
     /// Returns idf and ΔES of words.
     pub fn delta_es_by_idf(found: &LateInteractionRankerAnalysis) -> LabeledScatterPlot {
-        LabeledScatterPlot::of_words(found, "ΔES", |it| it.delta_es)
-            .with(found.idf_delta_es_correlation)
+        LabeledScatterPlot::by_idf("term", "ΔES", &found.words, |it| {
+            (&it.word, [it.idf, it.delta_es])
+        })
+        .with(found.idf_delta_es_correlation)
     }
 
     /// Returns idf and spectral ratio of tokens.
     pub fn spectral_ratio_by_idf(found: &LateInteractionRankerAnalysis) -> LabeledScatterPlot {
-        LabeledScatterPlot::of_pieces(found, "spectral ratio", |it| it.spectral_ratio)
-            .with(found.idf_spectral_correlation)
+        let up = "spectral ratio";
+        LabeledScatterPlot::by_idf("token", up, &found.tokens, |it| {
+            (&it.token, [it.idf, it.spectral_ratio])
+        })
+        .with(found.idf_spectral_correlation)
     }
 
     /// Returns the same for the encoder before fine-tuning; `None` without its values.
@@ -61,29 +66,23 @@ impl LabeledScatterPlot {
         found: &LateInteractionRankerAnalysis,
     ) -> Option<LabeledScatterPlot> {
         let up = "spectral ratio before fine-tuning";
-        let points = LabeledScatterPlot::of_pieces(found, up, |it| it.pretrained_spectral_ratio);
+        let points = LabeledScatterPlot::by_idf("token", up, &found.tokens, |it| {
+            (&it.token, [it.idf, it.pretrained_spectral_ratio])
+        });
         let is_known = !points.points.is_empty();
         is_known.then(|| points.with(found.pretrained_idf_spectral_correlation))
     }
 
-    fn of_words(
-        found: &LateInteractionRankerAnalysis,
-        up: &str,
-        value: fn(&LateInteractionWordStatistics) -> Option<f64>,
+    /// Plots the items that have both an idf and a value; `point` returns name, idf and value.
+    fn by_idf<T>(
+        unit: &str,
+        y_label: &str,
+        items: &[T],
+        point: fn(&T) -> (&str, [Option<f64>; 2]),
     ) -> LabeledScatterPlot {
-        let each = found.words.iter();
-        let points = each.filter_map(|it| Some((it.word.clone(), [it.idf?, value(it)?])));
-        LabeledScatterPlot::new("term", up, points.collect())
-    }
-
-    fn of_pieces(
-        found: &LateInteractionRankerAnalysis,
-        up: &str,
-        value: fn(&LateInteractionTokenStatistics) -> Option<f64>,
-    ) -> LabeledScatterPlot {
-        let each = found.tokens.iter();
-        let points = each.filter_map(|it| Some((it.token.clone(), [it.idf?, value(it)?])));
-        LabeledScatterPlot::new("token", up, points.collect())
+        let points = items.iter().map(point);
+        let points = points.filter_map(|(name, [x, y])| Some((name.to_owned(), [x?, y?])));
+        LabeledScatterPlot::new(unit, y_label, points.collect())
     }
 
     fn new(of: &str, up: &str, points: Vec<(String, [f64; 2])>) -> LabeledScatterPlot {

@@ -141,17 +141,17 @@ impl Axiom {
 
     /// Returns the kind of claim that every instance of the axiom makes in a variant.
     pub fn claim_kind(self, mode: AxiomVariant) -> ScoreClaimKind {
-        match self {
-            Axiom::Tfc1 => tfc1::tfc1_claim_kind(mode),
-            Axiom::Tfc2 => tfc2::tfc2_claim_kind(),
-            Axiom::Mtdc => mtdc::mtdc_claim_kind(mode),
-            Axiom::Lnc1 => lnc1::lnc1_claim_kind(),
-            Axiom::Lnc2 => lnc2::lnc2_claim_kind(mode),
-            Axiom::Tp => tp::tp_claim_kind(),
-            Axiom::Stmc1 => stmc1::stmc1_claim_kind(),
-            Axiom::Stmc2 => stmc2::stmc2_claim_kind(),
-            Axiom::Stmc3 => stmc3::stmc3_claim_kind(mode),
-            Axiom::IrAxioms(_) | Axiom::Formula(_) => ScoreClaimKind::Higher,
+        let is_strict = match self {
+            Axiom::Tfc2 => return ScoreClaimKind::DiminishingGain,
+            Axiom::Tfc1 | Axiom::Tp | Axiom::Stmc1 => true,
+            Axiom::IrAxioms(_) | Axiom::Formula(_) => true,
+            Axiom::Lnc1 | Axiom::Stmc2 => false,
+            Axiom::Mtdc | Axiom::Lnc2 => mode == AxiomVariant::Code,
+            Axiom::Stmc3 => mode == AxiomVariant::PaperCamara2020,
+        };
+        match is_strict {
+            true => ScoreClaimKind::Higher,
+            false => ScoreClaimKind::NotLower,
         }
     }
 
@@ -210,15 +210,15 @@ impl Axiom {
     ) -> Vec<MeasuredPrecondition> {
         let (limits, texts) = (case.limits, case.pool);
         match self {
-            Axiom::Tfc1 => tfc1::measure_tfc1_preconditions(mode, limits, texts),
+            Axiom::Tfc1 => tfc1::measure_tfc1_preconditions(mode, case),
             Axiom::Tfc2 => tfc2::measure_tfc2_preconditions(limits, texts),
-            Axiom::Mtdc => mtdc::measure_mtdc_preconditions(mode, limits, case.query, texts),
+            Axiom::Mtdc => mtdc::measure_mtdc_preconditions(mode, case),
             Axiom::Lnc1 => lnc1::measure_lnc1_preconditions(mode, texts),
-            Axiom::Lnc2 => lnc2::measure_lnc2_preconditions(mode, limits, texts),
+            Axiom::Lnc2 => lnc2::measure_lnc2_preconditions(mode, case),
             Axiom::Tp => tp::measure_tp_preconditions(mode, texts),
             Axiom::Stmc1 => stmc1::measure_stmc1_preconditions(mode, texts),
-            Axiom::Stmc2 => stmc2::measure_stmc2_preconditions(mode, limits, texts),
-            Axiom::Stmc3 => stmc3::measure_stmc3_preconditions(mode, limits, texts),
+            Axiom::Stmc2 => stmc2::measure_stmc2_preconditions(mode, case),
+            Axiom::Stmc3 => stmc3::measure_stmc3_preconditions(mode, case),
             Axiom::IrAxioms(it) => it.measure_preconditions(mode, case),
             Axiom::Formula(it) => it.measure_axiom_preferences(mode, case),
         }

@@ -410,22 +410,26 @@ impl Manipulation {
             }
             Manipulation::Lemmatize => surface::lemmatize_document(source),
             Manipulation::CaseFold => source.text.to_lowercase(),
-            Manipulation::ShuffleWords => order::reorder_words(source, |n| draw.order(n)),
-            Manipulation::ShuffleSentences => order::reorder_sentences(source, |n| draw.order(n)),
+            Manipulation::ShuffleWords => order::shuffle(source, order::all_words, &mut draw),
+            Manipulation::ShuffleSentences => {
+                order::shuffle(source, order::sentence_spans, &mut draw)
+            }
             Manipulation::ShuffleWordsInSentences => {
                 order::shuffle_words_within_sentences(source, false, &mut draw)
             }
             Manipulation::ShuffleAroundPhrases => {
-                order::shuffle_words_keeping_noun_phrases(source, &mut draw)
+                order::shuffle(source, order::words_and_noun_phrases, &mut draw)
             }
             Manipulation::ShuffleAroundPhrasesInSentences => {
                 order::shuffle_words_within_sentences(source, true, &mut draw)
             }
-            Manipulation::ShufflePhrases => order::reorder_noun_phrases(source, |n| draw.order(n)),
-            Manipulation::ShufflePrepositions => order::shuffle_prepositions(source, &mut draw),
-            Manipulation::ReverseWords => order::reorder_words(source, reversed),
-            Manipulation::ReverseSentences => order::reorder_sentences(source, reversed),
-            Manipulation::ReversePhrases => order::reorder_noun_phrases(source, reversed),
+            Manipulation::ShufflePhrases => order::shuffle(source, order::phrase_spans, &mut draw),
+            Manipulation::ShufflePrepositions => {
+                order::shuffle(source, order::preposition_spans, &mut draw)
+            }
+            Manipulation::ReverseWords => order::reverse(source, order::all_words),
+            Manipulation::ReverseSentences => order::reverse(source, order::sentence_spans),
+            Manipulation::ReversePhrases => order::reverse(source, order::phrase_spans),
             Manipulation::SwapWords => order::swap_random_words(source, &mut draw),
             Manipulation::Typos => surface::misspell_words(source, false, &mut draw),
             Manipulation::TyposOutsideStopWords => surface::misspell_words(source, true, &mut draw),
@@ -463,10 +467,6 @@ impl Manipulation {
         };
         (!made.trim().is_empty() && made != source.text).then_some(made)
     }
-}
-
-fn reversed(n: usize) -> Vec<usize> {
-    (0..n).rev().collect()
 }
 
 /// The random generator of one manipulated document.

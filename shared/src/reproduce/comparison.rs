@@ -128,9 +128,10 @@ impl Bm25Comparison {
             subset: counted,
             ..RankerComparisonOptions::default()
         };
+        let source = study.ranker_comparison_input(&asking)?;
         Ok(Bm25Comparison {
             differences: study.compare_rankers(&asking)?,
-            rows: study.list_all_compared_queries(&asking)?,
+            rows: query_list::list_all_compared_queries(&source, &asking)?,
         })
     }
 

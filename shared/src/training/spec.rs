@@ -44,6 +44,25 @@ pub struct TrainingSpec {
     pub seed: u64,
 }
 
+impl TrainingSpec {
+    /// Returns a training of a model in which nothing else is chosen.
+    pub fn of_model(model: &str) -> TrainingSpec {
+        TrainingSpec {
+            model: model.to_owned(),
+            pool: default_pool(),
+            split: default_split(),
+            dev: default_dev(),
+            test: None,
+            recipe: default_recipe(),
+            variant: None,
+            augment: Vec::new(),
+            teacher: None,
+            set: Vec::new(),
+            seed: default_seed(),
+        }
+    }
+}
+
 fn default_pool() -> String {
     "judged".to_owned()
 }

@@ -10,7 +10,7 @@ use std::io::{BufRead, Cursor, Read};
 
 use super::WordVectors;
 use crate::collection::lines::{FileLine, FileSizeLimits, LimitedDecompressedReader, LineReader};
-use crate::collection::{ByteProgressCallback, FileContentAndReportResult};
+use crate::collection::{FileContentAndReportResult, FileInput};
 use crate::error::{Error, FileReadReport};
 
 /// The maximum number of dimensions: four times that of the largest common vectors.
@@ -20,13 +20,12 @@ const MOST_DIMS: usize = 4_096;
 const LONGEST_WORD: u64 = 1_000;
 
 /// Reads a file of word vectors. An invalid row is rejected with its reason; of two rows for a word
-/// the first is kept. `progress` receives the number of bytes of the file that have been read.
+/// the first is kept.
 pub fn read_word_vectors(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
+    file: FileInput<'_, impl Read>,
 ) -> FileContentAndReportResult<WordVectors> {
-    let mut bytes = LimitedDecompressedReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
+    let name = file.name;
+    let mut bytes = LimitedDecompressedReader::open(file, FileSizeLimits::FILES)?;
     let stopped =
         |it: std::io::Error| Error::unreadable_file(name, format!("reading stopped: {it}"));
     let mut first = Vec::new();
@@ -102,8 +101,8 @@ fn read_text(
     let mut vectors = n_dims.map(WordVectors::with_dimensions);
     // The header has been read already.
     let before = u64::from(n_dims.is_some());
-    let quiet = &mut |_| {};
-    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, quiet)?;
+    let file = FileInput::without_progress(name, bytes);
+    let mut lines = LineReader::open(file, FileSizeLimits::FILES)?;
     let mut numbers = Vec::new();
     while let Some(FileLine { number, text }) = lines.next_line()? {
         let line = number + before;
@@ -207,7 +206,7 @@ mod tests {
     use super::*;
 
     fn read_all(bytes: &[u8]) -> Result<(WordVectors, FileReadReport), Error> {
-        read_word_vectors("v.txt", bytes, &mut |_| {})
+        read_word_vectors(FileInput::without_progress("v.txt", bytes))
     }
 
     const GLOVE: &[u8] = b"the 0 2\nof 3 4\n. . . 1 0\n";

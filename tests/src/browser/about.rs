@@ -40,12 +40,10 @@ fn every_axiom_is_told_with_a_live_example() {
             ("differ", "Compare rankers"),
             ("inside", "Late interaction"),
         ] {
-            tab.click(AriaRole::Link, name);
-            tab.wait_for_address(&format!("/about#{part}"));
+            tab.follow_link(name, &format!("/about#{part}"));
         }
         assert!(tab.has(AriaRole::Link, "/api/docs"));
-        tab.click(AriaRole::Link, "Open in the Playground, TFC2");
-        tab.wait_for_address("/playground#");
+        tab.follow_link("Open in the Playground, TFC2", "/playground#");
         tab.wait_until(
             "TFC2 applies",
             "

@@ -18,8 +18,7 @@ const SHOWN: &str = "return document.querySelectorAll('.drawn svg.drawing').leng
 fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/studies/demo");
-        tab.click(AriaRole::Link, "Compare rankers");
-        tab.wait_for_address("/studies/demo/compare");
+        tab.follow_link("Compare rankers", "/studies/demo/compare");
         tab.wait_until("the figures", SHOWN);
         tab.expect_headings(&[
             "hypotheses",
@@ -114,8 +113,10 @@ fn two_runs_are_compared_without_a_server() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.upload("#files-picker", &files);
-        tab.click(AriaRole::Link, "Compare runs");
-        tab.wait_for_address("/studies/local/compare?a=run%3Afirst.run&b=run%3Asecond.run");
+        tab.follow_link(
+            "Compare runs",
+            "/studies/local/compare?a=run%3Afirst.run&b=run%3Asecond.run",
+        );
         tab.wait_until("the figures", SHOWN);
         tab.wait_for_text("first and second");
         tab.wait_for_text("too few queries");
@@ -125,7 +126,6 @@ fn two_runs_are_compared_without_a_server() {
         // The files are lost when the page is reloaded; the page says so, and what to do.
         tab.reload();
         tab.wait_for_text("There is no run `first.run`.");
-        tab.click(AriaRole::Link, "Go to the Workbench");
-        tab.wait_for_address("/workbench");
+        tab.follow_link("Go to the Workbench", "/workbench");
     });
 }

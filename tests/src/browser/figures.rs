@@ -17,8 +17,7 @@ fn choose(tab: &BrowserTab, field: usize, value: &str) {
 fn the_figures_of_a_study_follow_what_is_chosen() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/studies/demo");
-        tab.click(AriaRole::Link, "Figures");
-        tab.wait_for_address("/studies/demo/figures");
+        tab.follow_link("Figures", "/studies/demo/figures");
         tab.wait_for_element("the funnel", ".drawn svg.drawing");
         tab.expect_headings(&[
             "funnel",
@@ -50,9 +49,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
             return location.search.includes('reference=ql')
                 && document.querySelectorAll('.choices select')[1]?.value === 'ql'
                 && section?.innerText.includes('BM25')";
-        tab.wait_until("the other reference ranker", is_compared);
-        tab.reload();
-        tab.wait_until("the reference ranker of the address", is_compared);
+        tab.wait_until_before_and_after_reload("the reference ranker of the address", is_compared);
         tab.open("/studies/demo/figures?reference=1");
         tab.wait_until(
             "the ranker in the second row",

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::background_process::SharedServer;
 use super::readability;
 use super::tab::{AriaRole, BrowserTab, with_tab};
-use crate::harness::{TestHome, study_file, tiny_collection, tiny_model};
+use crate::harness::{TestHome, study_file, study_lines, tiny_collection, tiny_model};
 use crate::late_interaction::published;
 
 /// A study with a lexical ranker, an analyzed late-interaction model, and a cross-encoder.
@@ -15,13 +15,10 @@ static SITE: LazyLock<SharedServer> = LazyLock::new(|| {
     let late = tiny_model();
     let cross = late.parent().unwrap().join("cross-tiny");
     let models = [&late, &cross].map(|it| it.to_string_lossy().into_owned());
-    let rest = r#"pool = "all"
-probes = ["tfc1"]
-modes = ["fixed"]
-rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
+    let rest = study_lines("all", &["tfc1"], &["bm25", "tiny:late", "cross-tiny:cross"]);
     home.write(
         "study.toml",
-        study_file("tiny", "Tiny", tiny_collection(), rest),
+        study_file("tiny", "Tiny", tiny_collection(), &rest),
     );
     let given = models.each_ref().map(|it| format!("--model {it}"));
     let given = given.join(" ");
@@ -52,21 +49,20 @@ const RIVER: &str = "return document.querySelector('#term')?.textContent === 'ri
 fn a_word_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/studies/tiny");
-        tab.click(AriaRole::Link, "Late interaction");
-        tab.wait_for_address("/studies/tiny/late-interaction");
+        tab.follow_link("Late interaction", "/studies/tiny/late-interaction");
         tab.wait_until("the plots", SHOWN);
         tab.wait_for_text("not fine-tuned for late interaction");
         tab.wait_for_text("before fine-tuning r =");
         // The table selects the same terms as a click in a plot.
         tab.click(AriaRole::Button, "river");
         tab.wait_for_address("/studies/tiny/late-interaction?term=river");
-        tab.wait_until("the word", RIVER);
-        tab.reload();
-        tab.wait_until("the word", RIVER);
+        tab.wait_until_before_and_after_reload("the word", RIVER);
         tab.wait_for_text("1 query contains it");
 
-        tab.click(AriaRole::Link, "Show its documents: river bank");
-        tab.wait_for_address("/studies/tiny/late-interaction?term=river&query=0");
+        tab.follow_link(
+            "Show its documents: river bank",
+            "/studies/tiny/late-interaction?term=river&query=0",
+        );
         tab.wait_for_text("The top 10 of 12 candidate documents, ranked by this ranker.");
         assert_eq!(tab.count("table.asked tbody tr"), 10);
         tab.click_at("table.asked tbody a");
@@ -80,15 +76,16 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         tab.wait_until("the heat map", heat);
         tab.wait_until("the word", RIVER);
 
-        tab.click(AriaRole::Link, "river bank");
-        tab.wait_for_address("/studies/tiny/rankers/tiny-late-interaction/probes/tfc1/instances?query_filter=river%20bank");
+        tab.follow_link("river bank", "/studies/tiny/rankers/tiny-late-interaction/probes/tfc1/instances?query_filter=river%20bank");
         tab.wait_for_element("its instances", "a.line .verdict");
         tab.back();
         tab.wait_until("the word", RIVER);
         // Any other query can be searched.
         tab.fill("Search queries", "FOX");
-        tab.click(AriaRole::Link, "red fox");
-        tab.wait_for_address("/studies/tiny/late-interaction?term=river&query=1");
+        tab.follow_link(
+            "red fox",
+            "/studies/tiny/late-interaction?term=river&query=1",
+        );
         tab.wait_for_text("Query q2");
         assert!(!tab.address().contains("doc="), "{}", tab.address());
     });

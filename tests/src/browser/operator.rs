@@ -9,7 +9,7 @@ use shared::api::{CreateScoringJobRequest, GetScoringJobRequest};
 
 use super::static_server::StaticServer;
 use super::tab::{AriaRole, BrowserTab, with_tab};
-use super::{front_end, readability};
+use super::{front_end, readability, with_operator_path};
 use crate::harness::{TestHome, TestServer, tiny_model};
 
 const WEIGHTS: &str = "model.safetensors";
@@ -134,13 +134,7 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
 
 #[test]
 fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
-    if front_end().is_none() {
-        return;
-    }
-    let home = TestHome::new();
-    let server = home.serve_with_auth(home.program(), &[]);
-    let path = server.operator_path();
-    with_tab(&server.address, |tab| {
+    with_operator_path(TestHome::new, |tab, _, _, path| {
         tab.open("/operator");
         tab.wait_for_text("open the link that the server printed when it started");
         tab.open(path);
@@ -170,8 +164,7 @@ fn a_host_of_files_has_no_models_and_says_so() {
     let host = StaticServer::start(BTreeMap::from([("/", dist)]));
     with_tab(&host.origin, |tab| {
         tab.open("/");
-        tab.click(AriaRole::Link, "Models and jobs");
-        tab.wait_for_address("/operator");
+        tab.follow_link("Models and jobs", "/operator");
         tab.wait_for_text("Models and jobs need a server, and this page comes from a static host.");
     });
 }

@@ -11,21 +11,15 @@ use shared::api::{
     ListStudiesRequest,
 };
 
-use super::front_end;
-use super::tab::{BrowserTab, with_tab};
+use super::tab::BrowserTab;
+use super::with_operator_path;
 use crate::harness::{TestHome, reply};
 
 #[test]
 fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
-    if front_end().is_none() {
-        return;
-    }
-    let home = TestHome::new();
-    let server = home.serve_with_auth(home.program(), &[]);
-    let path = server.operator_path();
-    let rebound = server.address.replace("127.0.0.1", "rebound.example");
-    let (_, port) = server.address.rsplit_once(':').unwrap();
-    with_tab(&server.address, |tab| {
+    with_operator_path(TestHome::new, |tab, _, server, path| {
+        let rebound = server.address.replace("127.0.0.1", "rebound.example");
+        let (_, port) = server.address.rsplit_once(':').unwrap();
         tab.open(path);
         tab.wait_until("the studies", "return location.pathname === '/'");
         tab.open("/operator");

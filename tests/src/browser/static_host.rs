@@ -8,7 +8,7 @@ use shared::study::StudyDefinition;
 use super::front_end;
 use super::static_server::StaticServer;
 use super::tab::{AriaRole, with_tab};
-use crate::harness::{TestHome, demo_folder, study_file};
+use crate::harness::{TestHome, demo_folder, study_file, study_lines};
 
 #[test]
 fn without_a_server_studies_playground_and_workbench_work() {
@@ -35,8 +35,7 @@ fn without_a_server_studies_playground_and_workbench_work() {
     let host = StaticServer::start(mounts);
     with_tab(&host.origin, |tab| {
         tab.open("/");
-        tab.click(AriaRole::Link, "Glaciers, bread and bridges");
-        tab.wait_for_address("/studies/demo");
+        tab.follow_link("Glaciers, bread and bridges", "/studies/demo");
         tab.wait_for_count("the map", "[role=grid] a.cell[data-step]", ">= 12");
         tab.click(AriaRole::Radio, "code");
         tab.wait_for_address("/studies/demo?variant=code");
@@ -65,11 +64,8 @@ fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
         return;
     };
     let home = TestHome::new();
-    let rest = r#"pool = "rank:bm25:20"
-probes = ["tfc1", "lnc2"]
-modes = ["fixed"]
-rankers = ["bm25", "ql"]"#;
-    home.make_study(study_file("bare", "Bare", demo_folder(), rest));
+    let rest = study_lines("rank:bm25:20", &["tfc1", "lnc2"], &["bm25", "ql"]);
+    home.make_study(study_file("bare", "Bare", demo_folder(), &rest));
     home.run("study export bare --out studies --without-texts")
         .expect_success();
     let whole = Path::new(demo_folder()).join("corpus.jsonl");
@@ -93,8 +89,7 @@ rankers = ["bm25", "ql"]"#;
         tab.wait_for_text("The text is not published.");
         tab.wait_for_text("This study was published without document texts.");
         assert_eq!(tab.count(".doc p.text"), 0);
-        tab.click(AriaRole::Link, "Add your copy of the collection");
-        tab.wait_for_address("/studies/bare");
+        tab.follow_link("Add your copy of the collection", "/studies/bare");
         tab.wait_for_text("This study was published without document texts.");
         const PICKER: &str = "section[aria-label='Missing document texts'] input";
         tab.upload(PICKER, &[&half]);

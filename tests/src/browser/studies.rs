@@ -13,12 +13,10 @@ fn a_card_says_what_the_study_is_and_leads_to_it() {
         for fact in ["64 queries", "512 documents", "instances", "BM25", "TFC1"] {
             assert!(card.contains(fact), "{fact} in {card}");
         }
-        tab.click(AriaRole::Link, "Glaciers, bread and bridges");
-        tab.wait_for_address("/studies/demo");
+        tab.follow_link("Glaciers, bread and bridges", "/studies/demo");
         tab.back();
         tab.at_exactly("/");
-        tab.click(AriaRole::Link, "Open a study");
-        tab.wait_for_address("/studies/demo");
+        tab.follow_link("Open a study", "/studies/demo");
     });
 }
 

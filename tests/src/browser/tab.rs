@@ -218,6 +218,19 @@ impl BrowserTab {
         self.wait_until(&format!("to be at {address} exactly"), &script);
     }
 
+    /// Waits for what a script returns, and again after the page is reloaded.
+    pub(crate) fn wait_until_before_and_after_reload(&self, what: &str, script: &str) {
+        self.wait_until(what, script);
+        self.reload();
+        self.wait_until(what, script);
+    }
+
+    /// Clicks on a link and waits for an address with this beginning.
+    pub(crate) fn follow_link(&self, name: &str, address: &str) {
+        self.click(AriaRole::Link, name);
+        self.wait_for_address(address);
+    }
+
     /// Waits for an address with this beginning: path, query string and fragment.
     pub(crate) fn wait_for_address(&self, address: &str) {
         assert_ne!(address, "/", "every address begins so: take `at_exactly`");

@@ -1,7 +1,7 @@
 //! Trainings: the list, the form, and the page of a training while it goes on and afterwards.
 
 use super::tab::{AriaRole, BrowserTab, with_tab};
-use super::{demo_site, front_end, readability};
+use super::{demo_site, front_end, readability, with_operator_path};
 use crate::harness::TestHome;
 use crate::train::home_with_splits;
 
@@ -62,17 +62,10 @@ fn count_checkpoints(tab: &BrowserTab) -> u64 {
 
 #[test]
 fn a_training_is_followed_live_published_and_seen_by_a_visitor() {
-    if front_end().is_none() {
-        return;
-    }
-    let home = home();
-    let server = home.serve_with_auth(home.program(), &[]);
-    let path = server.operator_path();
-    with_tab(&server.address, |tab| {
+    with_operator_path(home, |tab, home, _, path| {
         let visitor = tab.second_browser();
         visitor.open("/");
-        visitor.click(AriaRole::Link, "Trainings");
-        visitor.wait_for_address("/trainings");
+        visitor.follow_link("Trainings", "/trainings");
         visitor.wait_for_text("This server has not published a training yet.");
         assert!(!visitor.has(AriaRole::Button, "Start training"));
         readability::expect_readable(&visitor, "trainings, visitor, none");

@@ -29,6 +29,11 @@ impl Files {
         std::fs::write(&path, text).unwrap();
         path
     }
+
+    /// Writes a collection of five documents, and its queries.
+    fn write_collection(&self) -> [PathBuf; 2] {
+        [("corpus.jsonl", CORPUS), ("queries.jsonl", QUERIES)].map(|it| self.write(it.0, it.1))
+    }
 }
 
 const CORPUS: &str = r#"{"_id":"d1","title":"Ferries","text":"A ferry crosses the river."}
@@ -52,6 +57,13 @@ pub(super) fn wait_for_files(tab: &BrowserTab, n: usize) {
     tab.wait_until(&format!("{n} files"), &script);
 }
 
+/// Opens the Workbench with files, and waits until they have been read.
+fn open_with_files(tab: &BrowserTab, files: &[&Path]) {
+    tab.open("/workbench");
+    tab.upload(PICKER, files);
+    wait_for_files(tab, files.len());
+}
+
 /// Presses the button that creates a study, and waits until it is done.
 pub(super) fn create_study(tab: &BrowserTab) {
     tab.click(AriaRole::Button, "Create study");
@@ -63,8 +75,7 @@ pub(super) fn create_study(tab: &BrowserTab) {
 #[test]
 fn pairs_of_texts_become_transfer_sets() {
     let files = Files::new();
-    let corpus = files.write("corpus.jsonl", CORPUS);
-    let queries = files.write("queries.jsonl", QUERIES);
+    let [corpus, queries] = files.write_collection();
     let pair = |id: u32, a: &str, b: &str| {
         json!({"_id": id.to_string(), "query": "river ferry", "a": a, "b": b}).to_string()
     };
@@ -84,9 +95,7 @@ fn pairs_of_texts_become_transfer_sets() {
     });
     let corrected = files.write("fluency.jsonl", &corrected.to_string());
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/workbench");
-        tab.upload(PICKER, &[&corpus, &queries, &short, &corrected]);
-        wait_for_files(tab, 4);
+        open_with_files(tab, &[&corpus, &queries, &short, &corrected]);
         create_study(tab);
         let study = tab.download(&files.path(""), "Download study (JSON)", "study.json");
         let study: Study = serde_json::from_str(&study).unwrap();
@@ -107,8 +116,7 @@ fn pairs_of_texts_become_transfer_sets() {
                 });
         // "The stone bridge" occurs in only one of the corrections.
         assert_eq!((n_identical, n_samples), (1, 2));
-        tab.click(AriaRole::Link, "Open the study");
-        tab.wait_for_address("/studies/local");
+        tab.follow_link("Open the study", "/studies/local");
         tab.wait_for_text("short-and-long");
     });
 }
@@ -116,8 +124,7 @@ fn pairs_of_texts_become_transfer_sets() {
 #[test]
 fn files_become_a_study_and_broken_rows_are_shown() {
     let files = Files::new();
-    let corpus = files.write("corpus.jsonl", CORPUS);
-    let queries = files.write("queries.jsonl", QUERIES);
+    let [corpus, queries] = files.write_collection();
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.wait_for_text("Add documents and queries, or load the sample.");
@@ -153,8 +160,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         assert_eq!(pairs.lines().count(), study.pairs.len());
         bring_scores(tab, &files, &pairs);
 
-        tab.click(AriaRole::Link, "Open the study");
-        tab.wait_for_address("/studies/local");
+        tab.follow_link("Open the study", "/studies/local");
         tab.wait_for_count("the map", "[role=grid] a.cell", ">= 18");
         tab.wait_for_text("mine.tsv");
         // The study is still there after a reload, until it is cleared.
@@ -174,8 +180,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         );
         tab.upload(picker, &[&queries]);
         tab.wait_for_text("queries.jsonl: is not a study of this version");
-        tab.click(AriaRole::Link, "Open the study");
-        tab.wait_for_address("/studies/local");
+        tab.follow_link("Open the study", "/studies/local");
         tab.wait_for_count("the map", "[role=grid] a.cell", ">= 12");
     });
 }
@@ -206,17 +211,14 @@ fn the_operator_of_a_public_server_sends_the_pairs_there() {
         return;
     }
     let files = Files::new();
-    let corpus = files.write("corpus.jsonl", CORPUS);
-    let queries = files.write("queries.jsonl", QUERIES);
+    let [corpus, queries] = files.write_collection();
     let home = TestHome::new();
     let mut program = home.program();
     program.env("AXIOSCOPE_MODEL", tiny_model());
     let server = home.serve_by(program, &["--listen", "0.0.0.0:0"]);
     let token = server.token.clone().expect("the first start prints it");
     with_tab(&server.address, |tab| {
-        tab.open("/workbench");
-        tab.upload(PICKER, &[&corpus, &queries]);
-        wait_for_files(tab, 2);
+        open_with_files(tab, &[&corpus, &queries]);
         create_study(tab);
         tab.wait_for_text("Only the operator of this server can start jobs.");
         tab.fill("Operator token", &token);
@@ -233,9 +235,7 @@ fn a_run_can_be_cancelled_and_started_again() {
     let corpus = files.write("corpus.jsonl", &long_corpus());
     let queries = files.write("queries.jsonl", QUERIES);
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/workbench");
-        tab.upload(PICKER, &[&corpus, &queries]);
-        wait_for_files(tab, 2);
+        open_with_files(tab, &[&corpus, &queries]);
         tab.click(AriaRole::Button, "Create study");
         tab.wait_for_element("progress", "[role=progressbar][aria-label=Run]");
         tab.press(thirtyfour::Key::Escape);
@@ -285,13 +285,10 @@ fn what_texts_say_is_never_markup() {
     let queries = files.write("queries.jsonl", &format!("{query}\n"));
     with_tab(demo_site::origin(), |tab| {
         tab.before_pages("window.alerts = []; window.alert = it => window.alerts.push(it)");
-        tab.open("/workbench");
-        tab.upload(PICKER, &[&corpus, &queries]);
-        wait_for_files(tab, 2);
+        open_with_files(tab, &[&corpus, &queries]);
         create_study(tab);
         expect_text_only(tab);
-        tab.click(AriaRole::Link, "Open the study");
-        tab.wait_for_address("/studies/local");
+        tab.follow_link("Open the study", "/studies/local");
         tab.wait_for_element("the map", "[role=grid] a.cell[data-step]");
         expect_text_only(tab);
         let cell = tab.js(
@@ -357,9 +354,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
         files.write("words.vec", VECTORS),
     ];
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/workbench");
-        tab.upload(PICKER, &[&brought[0], &brought[1]]);
-        wait_for_files(tab, 2);
+        open_with_files(tab, &[&brought[0], &brought[1]]);
         tab.click(AriaRole::Checkbox, "STMC1");
         tab.wait_for_text("STMC1 needs word vectors");
         tab.upload(PICKER, &[&brought[2]]);
@@ -396,9 +391,7 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         .unwrap()
         .join("corpus.jsonl");
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/workbench");
-        tab.upload(PICKER, &[&corpus]);
-        wait_for_files(tab, 1);
+        open_with_files(tab, &[&corpus]);
         tab.click(AriaRole::Button, "Train word vectors on these documents");
         tab.fill("Epochs", "0");
         tab.wait_for_text("must be a whole number of at least 1");
@@ -423,15 +416,10 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
 #[test]
 fn queries_in_splits_are_counted_apart() {
     let files = Files::new();
-    let brought = [
-        files.write("corpus.jsonl", CORPUS),
-        files.write("queries.jsonl", QUERIES),
-        files.write("splits.tsv", "q1\ttrain\nq2\ttest\nq9\ttest\n"),
-    ];
+    let [corpus, queries] = files.write_collection();
+    let splits = files.write("splits.tsv", "q1\ttrain\nq2\ttest\nq9\ttest\n");
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/workbench");
-        tab.upload(PICKER, &[&brought[0], &brought[1], &brought[2]]);
-        wait_for_files(tab, 3);
+        open_with_files(tab, &[&corpus, &queries, &splits]);
         create_study(tab);
         tab.wait_for_text("splits.tsv: not in the collection: 1 query (q9)");
         tab.open("/studies/local");
@@ -439,8 +427,7 @@ fn queries_in_splits_are_counted_apart() {
         tab.choose("Split", "train (1)");
         tab.wait_for_address("/studies/local?split=train");
         tab.wait_for_text("over 1 query");
-        tab.click(AriaRole::Link, "Figures");
-        tab.wait_for_address("/studies/local/figures?split=train");
+        tab.follow_link("Figures", "/studies/local/figures?split=train");
         tab.wait_for_text("From candidates to instances");
         tab.choose("Split", "all splits");
         tab.wait_for_address("/studies/local/figures");

@@ -133,33 +133,24 @@ fn a_run_is_found_where_it_may_lie() {
 fn only_the_first_queries_count() {
     let home = TestHome::new();
     let mine = "mine --collection TINY --probes tfc1,tp --pool all --out mined.parquet";
-    check(
-        &home,
-        &format!("{mine} --queries 1"),
-        expect![[r#"
-            tfc1	11
-            tp	2
-            hash	81e8c4ec00c4288e802ef2e1eaf4a4362dfde8f27ad7229482deb9d45d76552f
-        "#]],
-    );
-    check(
-        &home,
-        &format!("{mine} --queries 0"),
-        expect![[r#"
-            tfc1	0
-            tp	0
-            hash	27163ab962d0833a026fc2af5143528164484f2fbec3a7d90e53a82a960a839c
-        "#]],
-    );
-    check(
-        &home,
-        &format!("{mine} --queries 99"),
-        expect![[r#"
-            tfc1	22
-            tp	4
-            hash	cf5173d7d1a5673d5775bc77cf310fe75e7ea86e35311e5af87bfcfc4b236490
-        "#]],
-    );
+    let some = expect![[r#"
+        tfc1	11
+        tp	2
+        hash	81e8c4ec00c4288e802ef2e1eaf4a4362dfde8f27ad7229482deb9d45d76552f
+    "#]];
+    let none = expect![[r#"
+        tfc1	0
+        tp	0
+        hash	27163ab962d0833a026fc2af5143528164484f2fbec3a7d90e53a82a960a839c
+    "#]];
+    let all = expect![[r#"
+        tfc1	22
+        tp	4
+        hash	cf5173d7d1a5673d5775bc77cf310fe75e7ea86e35311e5af87bfcfc4b236490
+    "#]];
+    for (n_queries, expected) in [(1, some), (0, none), (99, all)] {
+        check(&home, &format!("{mine} --queries {n_queries}"), expected);
+    }
     check(
         &home,
         "rank --collection TINY --ranker BM25:K1=1.2 --top 2 --queries 1 --metadata --out a.run",

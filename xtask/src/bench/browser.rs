@@ -60,14 +60,12 @@ pub(super) fn parity(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result
         target: "≤ 2×",
         is_met: there <= 2.0 * here,
     });
-    table.add(BenchRow {
-        name: "the same, altogether in the worker".to_owned(),
-        ours: seconds(there),
-        peer: "none".to_owned(),
-        ratio: String::new(),
-        target: "< 10 s",
-        is_met: there < 10.0,
-    });
+    table.add_without_peer(
+        "the same, altogether in the worker",
+        seconds(there),
+        "< 10 s",
+        there < 10.0,
+    );
     Ok(())
 }
 
@@ -101,22 +99,18 @@ pub(super) fn first_view(bench: &BenchContext<'_>, table: &mut BenchTable) -> Re
         .as_array()
         .context("no paints were told")?;
     let paint = median(paints.iter().filter_map(Value::as_f64).collect());
-    table.add(BenchRow {
-        name: "wasm + js + css of the first view, brotli".to_owned(),
-        ours: format!("{:.0} kB", bytes / 1e3),
-        peer: "none".to_owned(),
-        ratio: String::new(),
-        target: "≤ 500 kB",
-        is_met: bytes <= 500e3,
-    });
-    table.add(BenchRow {
-        name: "first contentful paint from localhost".to_owned(),
-        ours: format!("{paint:.0} ms"),
-        peer: "none".to_owned(),
-        ratio: String::new(),
-        target: "< 1 s",
-        is_met: paint < 1000.0,
-    });
+    table.add_without_peer(
+        "wasm + js + css of the first view, brotli",
+        format!("{:.0} kB", bytes / 1e3),
+        "≤ 500 kB",
+        bytes <= 500e3,
+    );
+    table.add_without_peer(
+        "first contentful paint from localhost",
+        format!("{paint:.0} ms"),
+        "< 1 s",
+        paint < 1000.0,
+    );
     table.note(format!(
         "First view: {}.",
         told["files"].as_str().unwrap_or_default()

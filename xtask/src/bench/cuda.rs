@@ -133,7 +133,7 @@ fn all(
 }
 
 /// Creates a model folder that both engines can read.
-fn model(bench: &BenchContext<'_>, engines: &BenchEngines, size: &Size) -> Result<PathBuf> {
+fn model(bench: &BenchContext<'_>, engines: &BenchEngines<'_>, size: &Size) -> Result<PathBuf> {
     let folder = bench.folder.join(size.name);
     if !folder.join("model.safetensors").is_file() {
         let python = engines.python.as_ref();
@@ -149,7 +149,7 @@ fn model(bench: &BenchContext<'_>, engines: &BenchEngines, size: &Size) -> Resul
 /// A model with pairs of one length.
 struct Case<'a> {
     setting: &'a Setting,
-    engines: &'a BenchEngines,
+    engines: &'a BenchEngines<'a>,
     size: &'a Size,
     folder: &'a Path,
     length: Length,

@@ -144,14 +144,12 @@ fn overload(server: &BenchServer, bench: &BenchContext<'_>, table: &mut BenchTab
     });
     pages.sort_by(f64::total_cmp);
     let p99 = pages[(pages.len() * 99 / 100).min(pages.len() - 1)];
-    table.add(BenchRow {
-        name: "a study from the same server meanwhile, 99th of 100".to_owned(),
-        ours: format!("{:.0} ms", p99 * 1e3),
-        peer: "none".to_owned(),
-        ratio: String::new(),
-        target: "< 250 ms",
-        is_met: p99 < 0.25,
-    });
+    table.add_without_peer(
+        "a study from the same server meanwhile, 99th of 100",
+        format!("{:.0} ms", p99 * 1e3),
+        "< 250 ms",
+        p99 < 0.25,
+    );
     let (early, late) = memory_mib.split_at(memory_mib.len() / 2);
     let most = |it: &[f64]| it.iter().copied().fold(0.0, f64::max);
     let (early, late) = (most(early), most(late));
@@ -214,17 +212,15 @@ fn large_job(
         bail!("the job ended so: {ended}");
     }
     let beyond = server.memory_mib("VmHWM")? - weights_mib;
-    table.add(BenchRow {
-        name: format!(
+    table.add_without_peer(
+        &format!(
             "most memory of the server for a job of {} pairs in late interaction, beyond weights",
             number(&ended, "n_pairs")?
         ),
-        ours: format!("{beyond:.0} MiB"),
-        peer: "none".to_owned(),
-        ratio: String::new(),
-        target: "< 1 GiB",
-        is_met: beyond < 1024.0,
-    });
+        format!("{beyond:.0} MiB"),
+        "< 1 GiB",
+        beyond < 1024.0,
+    );
     table.note(format!(
         "The job took {:.0} s: {TEXTS_OF_JOB} texts of natural length, {QUERIES} queries.",
         start.elapsed().as_secs_f64()

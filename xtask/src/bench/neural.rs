@@ -24,13 +24,14 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     let model = setup::model::get(bench.place)?;
     let program = bench.example("neural", "throughput")?;
     let engines = BenchEngines::new(bench, program, table);
-    encode(bench, &engines, &model, table)?;
-    benchmark_cross_encoder(bench, &engines, &model, table)?;
-    max_sim(bench, &engines, table)
+    encode(&engines, &model, table)?;
+    benchmark_cross_encoder(&engines, &model, table)?;
+    max_sim(&engines, table)
 }
 
 /// The inference engines that take turns in a benchmark.
-pub(super) struct BenchEngines {
+pub(super) struct BenchEngines<'a> {
+    bench: &'a BenchContext<'a>,
     program: PathBuf,
     script: PathBuf,
     pub(super) python: Option<PathBuf>,
@@ -70,13 +71,13 @@ impl<'a> EngineTask<'a> {
     }
 }
 
-impl BenchEngines {
+impl<'a> BenchEngines<'a> {
     /// Creates the engines: `program` is ours. Peers that are not available are listed as left out.
     pub(super) fn new(
-        bench: &BenchContext<'_>,
+        bench: &'a BenchContext<'a>,
         program: PathBuf,
         table: &mut BenchTable,
-    ) -> BenchEngines {
+    ) -> BenchEngines<'a> {
         let python = peers::neural_python(bench);
         match &python {
             Ok(python) => {
@@ -87,6 +88,7 @@ impl BenchEngines {
             Err(error) => table.left_out("PyTorch and onnxruntime", &format!("{error:#}")),
         }
         BenchEngines {
+            bench,
             program,
             script: bench.place.root.join("neural/examples/throughput.py"),
             python: python.ok(),
@@ -123,12 +125,8 @@ pub(super) fn rate(answer: &Value) -> Result<f64> {
     number(answer, "sequences_per_s")
 }
 
-fn encode(
-    bench: &BenchContext<'_>,
-    engines: &BenchEngines,
-    model: &Path,
-    table: &mut BenchTable,
-) -> Result<()> {
+fn encode(engines: &BenchEngines<'_>, model: &Path, table: &mut BenchTable) -> Result<()> {
+    let bench = engines.bench;
     let texts = bench.folder.join("passages.txt");
     let given = given(bench, "texts.jsonl")?;
     // Every tenth passage, so that lengths vary as in the collection.
@@ -156,14 +154,14 @@ fn encode(
 }
 
 fn benchmark_cross_encoder(
-    bench: &BenchContext<'_>,
-    engines: &BenchEngines,
+    engines: &BenchEngines<'_>,
     model: &Path,
     table: &mut BenchTable,
 ) -> Result<()> {
     let Some(python) = &engines.python else {
         bail!("the cross-encoder is made with PyTorch");
     };
+    let bench = engines.bench;
     let folder = bench.folder.join("minilm-cross");
     let graph = folder.join("fused.onnx");
     if !folder.join("model.safetensors").is_file() {
@@ -244,10 +242,11 @@ fn benchmark_cross_encoder(
 }
 
 /// Measures late interaction on encoded vectors: 32 per query, 180 per document.
-fn max_sim(bench: &BenchContext<'_>, engines: &BenchEngines, table: &mut BenchTable) -> Result<()> {
+fn max_sim(engines: &BenchEngines<'_>, table: &mut BenchTable) -> Result<()> {
     let Some(python) = &engines.python else {
         bail!("the ColBERT is made with PyTorch");
     };
+    let bench = engines.bench;
     let program = bench.example("neural", "maxsim")?;
     let folder = bench.folder.join("colbert");
     let script = bench.place.root.join("neural/examples/maxsim.py");

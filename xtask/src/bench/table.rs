@@ -35,6 +35,24 @@ impl BenchTable {
         self.rows.push(row);
     }
 
+    /// Adds a row of a figure that no peer has.
+    pub(super) fn add_without_peer(
+        &mut self,
+        name: &str,
+        ours: String,
+        target: &'static str,
+        is_met: bool,
+    ) {
+        self.add(BenchRow {
+            name: name.to_owned(),
+            ours,
+            peer: "none".to_owned(),
+            ratio: String::new(),
+            target,
+            is_met,
+        });
+    }
+
     pub(super) fn note(&mut self, note: String) {
         self.notes.push(note);
     }

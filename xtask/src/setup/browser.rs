@@ -3,7 +3,7 @@
 use super::{debian, first_number, programs, say};
 use crate::paths::ProjectPaths;
 use crate::process;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -25,30 +25,19 @@ const CHROMIUMS: [&str; 4] = [
 /// Finds or installs the browser, its driver and the accessibility checker.
 pub(crate) fn find_or_install(place: &ProjectPaths) -> Result<BrowserTools> {
     let axe = programs::axe(place)?;
-    if let Some((chromium, chromedriver)) = find() {
-        say(&format!("{}: found", chromium.display()));
-        return Ok(BrowserTools {
-            chromium,
-            chromedriver,
-            axe,
-        });
-    }
-    if debian::is_available() {
-        say("apt-get install chromium chromium-driver");
-        debian::install(&["chromium", "chromium-driver"])?;
-    }
-    match find() {
-        Some((chromium, chromedriver)) => Ok(BrowserTools {
-            chromium,
-            chromedriver,
-            axe,
-        }),
-        None => bail!(
-            "chromium and a chromedriver of the same version are missing. Either install them \
-             with the system's package manager (Debian: chromium, chromium-driver), or set \
-             CHROMIUM and CHROMEDRIVER to their files"
-        ),
-    }
+    let (chromium, chromedriver) = debian::find_or_install(
+        find,
+        |(chromium, _)| chromium,
+        &["chromium", "chromium-driver"],
+        "chromium and a chromedriver of the same version are missing. Either install them with \
+         the system's package manager (Debian: chromium, chromium-driver), or set CHROMIUM and \
+         CHROMEDRIVER to their files",
+    )?;
+    Ok(BrowserTools {
+        chromium,
+        chromedriver,
+        axe,
+    })
 }
 
 /// Finds a browser and a driver of the same version.

@@ -1,27 +1,19 @@
 //! Finds nginx for the tests that run it in front of a server.
 
-use super::{debian, say};
+use super::debian;
 use crate::process;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use std::path::PathBuf;
 
 /// Finds nginx, or installs it.
 pub(crate) fn get() -> Result<PathBuf> {
-    if let Some(program) = find() {
-        say(&format!("{}: found", program.display()));
-        return Ok(program);
-    }
-    if debian::is_available() {
-        say("apt-get install nginx");
-        debian::install(&["nginx"])?;
-    }
-    match find() {
-        Some(program) => Ok(program),
-        None => bail!(
-            "nginx is missing. Install it with the system's package manager (Debian: nginx), or \
-             put `nginx` on PATH"
-        ),
-    }
+    debian::find_or_install(
+        find,
+        |program| program,
+        &["nginx"],
+        "nginx is missing. Install it with the system's package manager (Debian: nginx), or put \
+         `nginx` on PATH",
+    )
 }
 
 /// Searches `PATH`, and the folder where Debian installs it, which is only in root's `PATH`.

@@ -1,8 +1,8 @@
 //! Finds the programs of PostgreSQL for the tests, not a running server.
 
-use super::{debian, first_number, say};
+use super::{debian, first_number};
 use crate::process;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -17,21 +17,15 @@ pub(crate) struct PostgresPrograms {
 
 /// Finds the programs, or installs them.
 pub(crate) fn get() -> Result<PostgresPrograms> {
-    if let Some(programs) = find() {
-        say(&format!("{}: found", programs.postgres.display()));
-        return Ok(programs);
-    }
-    if debian::is_available() {
-        say("apt-get install postgresql");
-        debian::install(&["postgresql"])?;
-    }
-    match find() {
-        Some(programs) => Ok(programs),
-        None => bail!(
+    debian::find_or_install(
+        find,
+        |programs| &programs.postgres,
+        &["postgresql"],
+        &format!(
             "PostgreSQL {OLDEST} or later is missing. Install it with the system's package manager \
              (Debian: postgresql), or put `initdb` and `postgres` on PATH"
         ),
-    }
+    )
 }
 
 /// Finds the first version that is new enough: on `PATH`, then in the folders of Debian's versions.

@@ -1,5 +1,8 @@
 //! The counts of a task in memory against its log.
 
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64;
+
 use super::*;
 
 /// Checks that the counts always agree with the log.
@@ -9,13 +12,8 @@ async fn counts_are_those_of_the_log() {
     let store = place.store().await;
     let (_, desk) = opened(&store).await;
     let items = desk.items();
-    let mut state = 7_u64;
-    let mut random = |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 33) % below
-    };
+    let mut generator = Pcg64::seed_from_u64(7);
+    let mut random = |below: u64| generator.next_u64() % below;
     for number in 0..400_u64 {
         let item = ItemNo(random(items.len() as u64) as u32);
         let person = PersonId(1 + random(3) as u32);

@@ -164,17 +164,10 @@ fn training_request() -> CreateTrainingRequest {
         name: training_name(),
         collection: "my-collection".to_owned(),
         spec: TrainingSpec {
-            model: "drmm".to_owned(),
-            pool: "judged".to_owned(),
-            split: "train".to_owned(),
-            dev: "dev".to_owned(),
             test: Some("test".to_owned()),
-            recipe: "default".to_owned(),
-            variant: None,
-            teacher: None,
             augment: vec!["lnc2".to_owned()],
             set: vec!["epochs=20".to_owned()],
-            seed: 1,
+            ..TrainingSpec::of_model("drmm")
         },
     }
 }

@@ -272,13 +272,11 @@ async fn a_job_is_made_watched_and_fetched() {
     let watch = GetScoringJobRequest {
         job: created.id.clone(),
     };
-    let events = site
-        .send(as_request(
-            RequestMethod::Get,
-            GetScoringJobRequest::EVENTS_PATH,
-            &watch,
-        ))
-        .await;
+    let watch_events = || {
+        let path = GetScoringJobRequest::EVENTS_PATH;
+        site.send(as_request(RequestMethod::Get, path, &watch))
+    };
+    let events = watch_events().await;
     assert_eq!(events.header("content-type"), "text/event-stream");
     let text = String::from_utf8(events.body.to_vec()).unwrap();
     let steps: Vec<ScoringJob> = text
@@ -293,13 +291,7 @@ async fn a_job_is_made_watched_and_fetched() {
     worker.abort();
 
     // After a reload, the final state is sent at once and ends the stream.
-    let again = site
-        .send(as_request(
-            RequestMethod::Get,
-            GetScoringJobRequest::EVENTS_PATH,
-            &watch,
-        ))
-        .await;
+    let again = watch_events().await;
     let again = String::from_utf8(again.body.to_vec()).unwrap();
     assert_eq!(again.matches("event: job").count(), 1);
     assert_eq!(site.ask(&watch).await.json::<ScoringJob>(), *last);

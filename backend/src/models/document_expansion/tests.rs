@@ -9,8 +9,8 @@ use shared::text::Stemmer;
 use super::*;
 use crate::models::tests::{fixture, tiny};
 use crate::models::{
-    ModelRegistry, PairScoreWithMatches, QueryDocumentPairsWithTexts, ScoreDetailLevel,
-    ScoringInputWithLimits, ScoringRequestInProgress, load_doc2query,
+    ModelRegistry, PairScoreWithMatches, QueryDocumentPairsWithTexts, ScoringInputWithLimits,
+    ScoringRequestInProgress, load_doc2query,
 };
 use crate::pipeline::{self, PairScoringInput};
 use crate::store::partial_scores::PartialScores;
@@ -188,15 +188,7 @@ fn scores_have_the_same_bits_on_any_threads() {
 }
 
 fn request(query: &str) -> ScoringInputWithLimits {
-    ScoringInputWithLimits {
-        query: query.to_owned(),
-        documents: TEXTS.map(str::to_owned).to_vec(),
-        max_document_tokens: None,
-        max_passages: None,
-        max_tokens: u64::MAX,
-        detail: ScoreDetailLevel::Matches,
-        on_truncation: Box::new(|_| Ok(())),
-    }
+    ScoringInputWithLimits::without_limits(query, &TEXTS.map(str::to_owned))
 }
 
 /// Scores a request in steps, and returns the scores with the number of tokens.

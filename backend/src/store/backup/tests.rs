@@ -102,6 +102,24 @@ async fn back_up(place: &TestFolder, to: &Path) -> BackupCounts {
     write_backup(&place.folder, rows, to).unwrap()
 }
 
+/// Returns a filled place with a backup of it at `to`, and what the backup has.
+async fn filled_and_backed_up(to: &Path) -> (TestFolder, BackupCounts) {
+    let place = TestFolder::sqlite();
+    fill(&place).await;
+    let counts = back_up(&place, to).await;
+    (place, counts)
+}
+
+/// The head of a backup of the layout of today, written by a later version.
+const LATER_HEAD: &str = r#"{"format":1,"software":"9.9","layout":1,"made":"2030"}"#;
+
+/// Checks that nothing is restored from a backup, for this reason.
+async fn expect_refused(to: &TestFolder, backup: &Path, reason: &str, what: &str) {
+    let error = restored(to, backup).await.unwrap_err().to_string();
+    assert!(error.contains(reason), "{what}: {error:.200}");
+    assert_eq!(left_in(to), ["axioscope.lock"]);
+}
+
 /// Returns a place for a restore: a folder that does not exist, and an empty database.
 fn empty(place: TestFolder) -> TestFolder {
     fs::remove_dir_all(&place.folder.root).unwrap();
@@ -236,9 +254,7 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
 async fn a_backup_is_restored_only_where_nothing_is() {
     let home = tempfile::tempdir().unwrap();
     let backup = home.path().join("backup.tar.gz");
-    let place = TestFolder::sqlite();
-    fill(&place).await;
-    back_up(&place, &backup).await;
+    let (place, _) = filled_and_backed_up(&backup).await;
 
     let error = restored(&place, &backup).await.unwrap_err().to_string();
     assert!(
@@ -269,9 +285,7 @@ fn left_in(place: &TestFolder) -> Vec<String> {
 async fn of_a_backup_that_is_cut_off_or_changed_nothing_is_restored() {
     let home = tempfile::tempdir().unwrap();
     let (whole, broken) = (home.path().join("whole"), home.path().join("broken"));
-    let place = TestFolder::sqlite();
-    fill(&place).await;
-    let size = back_up(&place, &whole).await;
+    let (_, size) = filled_and_backed_up(&whole).await;
     let bytes = fs::read(&whole).unwrap();
     let to = empty(TestFolder::sqlite());
     let check = async |bytes: &[u8], what: String| {
@@ -309,9 +323,7 @@ async fn a_backup_is_for_its_owner_alone() {
 
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
-    let place = TestFolder::sqlite();
-    fill(&place).await;
-    back_up(&place, &path).await;
+    filled_and_backed_up(&path).await;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o600);
     let to = empty(TestFolder::sqlite());
@@ -323,9 +335,7 @@ async fn a_backup_is_for_its_owner_alone() {
 async fn what_a_killed_restore_left_is_no_hindrance() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
-    let place = TestFolder::sqlite();
-    fill(&place).await;
-    let size = back_up(&place, &path).await;
+    let (_, size) = filled_and_backed_up(&path).await;
     let to = empty(TestFolder::sqlite());
     put(
         &to,
@@ -343,14 +353,13 @@ async fn a_name_without_end_is_refused_before_it_is_in_memory() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
     let to = empty(TestFolder::sqlite());
-    let head = r#"{"format":1,"software":"9.9","layout":1,"made":"2030"}"#;
     for kind in [
         tar::EntryType::GNULongName,
         tar::EntryType::GNULongLink,
         tar::EntryType::XHeader,
     ] {
         let mut out = unchecked(&path);
-        out.add(HEAD, head);
+        out.add(HEAD, LATER_HEAD);
         let mut header = tar::Header::new_gnu();
         header.set_entry_type(kind);
         header.set_size(4 << 20);
@@ -360,12 +369,8 @@ async fn a_name_without_end_is_refused_before_it_is_in_memory() {
             .unwrap();
         out.add("files/studies/s", "");
         out.finish();
-        let error = restored(&to, &path).await.unwrap_err().to_string();
-        assert!(
-            error.contains("a name in it is longer"),
-            "{kind:?}: {error}"
-        );
-        assert_eq!(left_in(&to), ["axioscope.lock"]);
+        let what = format!("{kind:?}");
+        expect_refused(&to, &path, "a name in it is longer", &what).await;
     }
 }
 
@@ -374,7 +379,6 @@ async fn a_row_that_no_table_can_hold_is_refused_before_it_is_in_memory() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
     let to = empty(TestFolder::sqlite());
-    let head = r#"{"format":1,"software":"9.9","layout":1,"made":"2030"}"#;
     let title = "x".repeat(1 << 24);
     for (row, reason) in [
         (
@@ -387,15 +391,13 @@ async fn a_row_that_no_table_can_hold_is_refused_before_it_is_in_memory() {
         ),
     ] {
         let mut out = unchecked(&path);
-        out.add(HEAD, head);
+        out.add(HEAD, LATER_HEAD);
         out.add(
             "database/studies.jsonl",
             &format!("[\"name\",\"title\"]\n{row}"),
         );
         out.finish();
-        let error = restored(&to, &path).await.unwrap_err().to_string();
-        assert!(error.contains(reason), "{error:.200}");
-        assert_eq!(left_in(&to), ["axioscope.lock"]);
+        expect_refused(&to, &path, reason, "a row").await;
     }
 }
 
@@ -451,9 +453,7 @@ async fn a_backup_that_leads_elsewhere_is_refused() {
             out.add(name, text);
         }
         out.finish();
-        let error = restored(&to, &path).await.unwrap_err().to_string();
-        assert!(error.contains(reason), "{members:?}: {error}");
-        assert_eq!(left_in(&to), ["axioscope.lock"]);
+        expect_refused(&to, &path, reason, &format!("{members:?}")).await;
     }
     let mut out = unchecked(&path);
     out.add(HEAD, &head(1, 1));
@@ -463,8 +463,7 @@ async fn a_backup_that_leads_elsewhere_is_refused() {
     let name = "files/studies/s";
     out.tar.append_link(&mut link, name, "/etc").unwrap();
     out.finish();
-    let error = restored(&to, &path).await.unwrap_err().to_string();
-    assert!(error.contains("files/studies/s is no file"), "{error}");
+    expect_refused(&to, &path, "files/studies/s is no file", "a link").await;
 }
 
 /// A writer that accepts any name, unlike `tar::Builder`.

@@ -162,11 +162,7 @@ impl Database {
             self.end_person_sessions_in_transaction(&mut transaction, person, None)
                 .await?;
         }
-        let session = self
-            .begin_session_and_delete_expired(&mut transaction, person, now_ms)
-            .await?;
-        transaction.commit().await.map_err(failed)?;
-        Ok(session)
+        self.commit_new_session(transaction, person, now_ms).await
     }
 
     /// Adds a named operator, for an operator without a name, and starts a session.
@@ -178,11 +174,7 @@ impl Database {
         let mut transaction = self.begin().await?;
         let added = self.add_person(&mut transaction, joining, AccessRole::Operator, now_ms);
         let person = added.await?;
-        let session = self
-            .begin_session_and_delete_expired(&mut transaction, person, now_ms)
-            .await?;
-        transaction.commit().await.map_err(|it| self.failed(it))?;
-        Ok(session)
+        self.commit_new_session(transaction, person, now_ms).await
     }
 
     /// Returns an invitation that can still be used by its number.
@@ -191,15 +183,13 @@ impl Database {
         no: u32,
         now_ms: i64,
     ) -> Result<PendingInvitation, Error> {
-        let found: Option<InvitedRow> = sqlx::query_as(
+        let query = sqlx::query_as::<_, InvitedRow>(
             "SELECT no, role, person, note, until_ms FROM invitation
              WHERE no = $1 AND used_ms IS NULL AND revoked_ms IS NULL AND until_ms > $2",
         )
         .bind(i64::from(no))
-        .bind(now_ms)
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(now_ms);
+        let found = self.find_row(query).await?;
         match found {
             Some(row) => row.into_invited(),
             None => Err(InputError::name_not_found("open invitation", no.to_string()).into()),
@@ -219,14 +209,12 @@ impl Database {
     }
 
     async fn usable(&self, token: &SecretToken, now_ms: i64) -> Result<InvitationRow, Error> {
-        let found: Option<InvitationRow> = sqlx::query_as(
+        let query = sqlx::query_as::<_, InvitationRow>(
             "SELECT no, role, person, until_ms, used_ms, revoked_ms FROM invitation
              WHERE token_sha256 = $1",
         )
-        .bind(token.sha256())
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(token.sha256());
+        let found = self.find_row(query).await?;
         let row = found.ok_or(Error::InvitationNotFound)?;
         let over = match &row {
             it if it.used_ms.is_some() => InvitationClosedReason::Used,

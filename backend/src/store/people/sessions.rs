@@ -43,12 +43,8 @@ impl Database {
         person: PersonId,
         now_ms: i64,
     ) -> Result<SecretToken, Error> {
-        let mut transaction = self.begin().await?;
-        let token = self
-            .begin_session_and_delete_expired(&mut transaction, person, now_ms)
-            .await?;
-        transaction.commit().await.map_err(|it| self.failed(it))?;
-        Ok(token)
+        let transaction = self.begin().await?;
+        self.commit_new_session(transaction, person, now_ms).await
     }
 
     /// Returns the session of a token if it is valid, and extends it.
@@ -57,17 +53,15 @@ impl Database {
         token: &SecretToken,
         now_ms: i64,
     ) -> Result<Option<SessionUser>, Error> {
-        let found: Option<SessionRow> = sqlx::query_as(
+        let query = sqlx::query_as::<_, SessionRow>(
             "SELECT person.no, person.name, person.role, person.password_hash, session.seen_ms
              FROM session JOIN person ON person.no = session.person
              WHERE session.token_sha256 = $1 AND session.until_ms > $2
              AND person.revoked_ms IS NULL",
         )
         .bind(token.sha256())
-        .bind(now_ms)
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
+        .bind(now_ms);
+        let found = self.find_row(query).await?;
         let Some(row) = found else {
             return self.operator_session(token, now_ms).await;
         };
@@ -202,16 +196,16 @@ impl Database {
         Ok(())
     }
 
-    /// Starts a session of a person, and deletes the expired sessions of all people.
-    pub(super) async fn begin_session_and_delete_expired(
+    /// Starts a session of a person, deletes the expired sessions of all people, and commits.
+    pub(super) async fn commit_new_session(
         &self,
-        transaction: &mut Transaction<'static, Any>,
+        mut transaction: Transaction<'static, Any>,
         person: PersonId,
         now_ms: i64,
     ) -> Result<SecretToken, Error> {
         let token = SecretToken::generate();
         let statement = sqlx::query("DELETE FROM session WHERE until_ms <= $1").bind(now_ms);
-        self.execute_in(transaction, statement).await?;
+        self.execute_in(&mut transaction, statement).await?;
         let statement = sqlx::query(
             "INSERT INTO session (token_sha256, person, begun_ms, seen_ms, until_ms)
              VALUES ($1, $2, $3, $3, $4)",
@@ -220,11 +214,12 @@ impl Database {
         .bind(i64::from(person.0))
         .bind(now_ms)
         .bind(now_ms + LIFETIME_MS);
-        self.execute_in(transaction, statement).await?;
+        self.execute_in(&mut transaction, statement).await?;
         let statement = sqlx::query("UPDATE person SET seen_ms = $1 WHERE no = $2")
             .bind(now_ms)
             .bind(i64::from(person.0));
-        self.execute_in(transaction, statement).await?;
+        self.execute_in(&mut transaction, statement).await?;
+        transaction.commit().await.map_err(|it| self.failed(it))?;
         Ok(token)
     }
 }

@@ -3,7 +3,9 @@
 use hessboost::config::{GrowPolicy, TrainingParams, TreeMethod};
 use hessboost::error::HessboostError;
 use hessboost::objective::{LambdaRank, Objective};
-use neural::training::{SelectedWeights, SelectionMeasure, TrainingError};
+use neural::training::{
+    SelectedWeights, SelectionMeasure, TrainingError, find_settable_key, settable_keys,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
@@ -130,14 +132,8 @@ impl LambdaMartRecipe {
     /// `boosting.learning_rate`. `none` removes an optional value. The source of the table mentions
     /// the change.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), TrainingError> {
-        let known = self.keys();
-        let matches = |it: &&String| *it == key || it.split('.').nth(1) == Some(key);
-        let Some(full_key) = known.iter().find(matches) else {
-            return Err(TrainingError::UnknownRecipeKey {
-                key: key.to_owned(),
-                known: known.join(", "),
-            });
-        };
+        let known = settable_keys(&self.to_table(), &OPTIONAL_KEYS);
+        let full_key = find_settable_key(&known, key)?;
         let (table_name, leaf) = full_key.split_once('.').unwrap_or_default();
         let is_removed = value == "none" && OPTIONAL_KEYS.contains(&full_key.as_str());
         // What looks like a number may be the name of a file.
@@ -173,20 +169,6 @@ impl LambdaMartRecipe {
             value: value.to_owned(),
             reason,
         })
-    }
-
-    /// Returns all keys that [`LambdaMartRecipe::set`] knows, in alphabetical order.
-    fn keys(&self) -> Vec<String> {
-        let mut keys: Vec<String> = OPTIONAL_KEYS.map(str::to_owned).to_vec();
-        for (name, value) in self.to_table() {
-            if let Value::Table(table) = value {
-                let numbers = table.keys().filter(|it| *it != "source");
-                keys.extend(numbers.map(|it| format!("{name}.{it}")));
-            }
-        }
-        keys.sort();
-        keys.dedup();
-        keys
     }
 
     /// Returns the SHA-256 over all values in hex. Names, descriptions, sources and the name of the

@@ -1,37 +1,20 @@
 use std::path::Path;
 
 use neural::training::{ExampleUnit, TrainingRecipe};
-use shared::collection::{Document, Qrels, Query, RunEntry};
+use shared::collection::RunEntry;
 
 use super::*;
+use crate::training::examples::tests::collection_of_one_query;
 
 /// One query with the relevant document `good`, the judged document `bad`, and others.
 fn collection() -> Collection {
-    let document = |(id, text): (&str, &str)| Document {
-        id: id.to_owned(),
-        title: String::new(),
-        text: text.to_owned(),
-        group: None,
-    };
-    let query = Query {
-        id: "q".to_owned(),
-        text: "river".to_owned(),
-        group: None,
-        split: Some("train".to_owned()),
-    };
-    let grades = BTreeMap::from([("good".to_owned(), 1), ("bad".to_owned(), 0)]);
-    let docs = [
+    collection_of_one_query(&[
         ("good", "river mud mud mud"),
         ("bad", "a hill"),
         ("one", "river river river river"),
         ("two", "river mud mud mud mud mud mud mud"),
         ("three", "river mud mud mud mud mud mud mud mud mud"),
-    ];
-    Collection {
-        queries: vec![query],
-        docs: docs.map(document).to_vec(),
-        qrels: Qrels(BTreeMap::from([("q".to_owned(), grades)])),
-    }
+    ])
 }
 
 /// A run with the document numbers and scores of the query.

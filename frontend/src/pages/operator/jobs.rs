@@ -6,33 +6,31 @@ use shared::api::{
     ResumeScoringJobRequest, ScoringJob,
 };
 
-use super::model_list::POLL_MS;
+use crate::api;
 use crate::api::mutation::MutatingRequestState;
-use crate::api::{self, RequestError};
-use crate::debounce::DebounceTimer;
 use crate::number_format;
-use crate::widgets::error_message::OptionalErrorMessage;
+use crate::widgets::error_message::{OptionalErrorMessage, failure_view};
 use crate::widgets::job_status;
+use crate::widgets::polled_list::{PolledReply, VisibleRows};
 use crate::widgets::progress::ProgressBarView;
 use crate::widgets::section::Section;
-
-/// The number of jobs that are listed at first.
-const INITIAL_ROWS: usize = 20;
 
 /// Renders the section that lists the jobs.
 #[component]
 pub(super) fn JobListSection() -> impl IntoView {
-    let board = JobListState::new();
-    board.poll();
-    let shown = RwSignal::new(INITIAL_ROWS);
-    let n_jobs = Memo::new(move |_| board.jobs.with(|it| it.as_ref().map(Vec::len)));
+    let board = JobListState::start(
+        || ListScoringJobsRequest {},
+        |jobs| jobs.iter().any(|it| !it.state.is_finished()),
+    );
+    let shown = VisibleRows::new();
+    let n_jobs = Memo::new(move |_| board.reply.with(|it| it.as_ref().map(Vec::len)));
     let ids = Memo::new(move |_| {
-        let jobs = board.jobs.get().unwrap_or_default();
+        let jobs = board.reply.get().unwrap_or_default();
         let ids = jobs.into_iter().take(shown.get()).map(|it| it.id);
         ids.collect::<Vec<_>>()
     });
     let note = move || {
-        let jobs = board.jobs.read();
+        let jobs = board.reply.read();
         let jobs = jobs.as_ref()?;
         let n_left = jobs.iter().filter(|it| !it.state.is_finished()).count();
         (!jobs.is_empty()).then(|| match n_left {
@@ -45,24 +43,7 @@ pub(super) fn JobListSection() -> impl IntoView {
         Some(0) => Some("No jobs yet. Create one in the Workbench or through the API."),
         Some(_) => None,
     };
-    let more = move || {
-        let n_hidden = n_jobs.get().unwrap_or_default().saturating_sub(shown.get());
-        (n_hidden > 0).then(|| {
-            let words = format!(
-                "Show {} more",
-                number_format::format_count(n_hidden.min(INITIAL_ROWS) as u64)
-            );
-            view! {
-                <button
-                    class="btn"
-                    type="button"
-                    on:click=move |_| shown.update(|it| *it += INITIAL_ROWS)
-                >
-                    {words}
-                </button>
-            }
-        })
-    };
+    let more = move || shown.show_more_button(n_jobs.get().unwrap_or_default());
     let retry = Callback::new(move |()| board.poll());
     let header = move || view! { <p class="note">{note}</p> };
     view! {
@@ -80,60 +61,16 @@ pub(super) fn JobListSection() -> impl IntoView {
 }
 
 /// The state of the job list.
-#[derive(Clone, Copy)]
-struct JobListState {
-    jobs: RwSignal<Option<Vec<ScoringJob>>>,
-    error: RwSignal<Option<RequestError>>,
-    later: DebounceTimer,
-}
+type JobListState = PolledReply<ListScoringJobsRequest>;
 
-impl JobListState {
-    fn new() -> JobListState {
-        JobListState {
-            jobs: RwSignal::new(None),
-            error: RwSignal::new(None),
-            later: DebounceTimer::with_delay_ms(POLL_MS),
+fn replace_job(board: JobListState, job: ScoringJob) {
+    board.reply.update(|jobs| {
+        let mut jobs = jobs.iter_mut().flatten();
+        if let Some(it) = jobs.find(|it| it.id == job.id) {
+            *it = job;
         }
-    }
-
-    /// Polls the server until every job has ended.
-    fn poll(self) {
-        leptos::task::spawn_local(async move {
-            let found = api::send_and_parse(&ListScoringJobsRequest {}).await;
-            // The user may be on another page by now.
-            if self.jobs.try_with_untracked(Option::is_none).is_none() {
-                return;
-            }
-            match found {
-                Ok(found) => {
-                    self.jobs.set(Some(found));
-                    if self.error.with_untracked(Option::is_some) {
-                        self.error.set(None);
-                    }
-                }
-                Err(error) => self.error.set(Some(error)),
-            }
-            self.schedule_poll();
-        });
-    }
-
-    /// Polls again after a delay if a job is in progress.
-    fn schedule_poll(self) {
-        let jobs = self.jobs.read_untracked();
-        if jobs.iter().flatten().any(|it| !it.state.is_finished()) {
-            self.later.schedule(move || self.poll());
-        }
-    }
-
-    fn replace(self, job: ScoringJob) {
-        self.jobs.update(|jobs| {
-            let mut jobs = jobs.iter_mut().flatten();
-            if let Some(it) = jobs.find(|it| it.id == job.id) {
-                *it = job;
-            }
-        });
-        self.schedule_poll();
-    }
+    });
+    board.schedule_poll();
 }
 
 #[component]
@@ -141,7 +78,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
     let job = {
         let id = id.clone();
         Memo::new(move |_| {
-            let jobs = board.jobs.read();
+            let jobs = board.reply.read();
             jobs.iter().flatten().find(|it| it.id == id).cloned()
         })
     };
@@ -163,7 +100,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
                 JobState::Done => api::send_and_parse(&GetScoringJobRequest { job }).await,
             }
         };
-        action.wait_for_reply_unless_busy(reply, move |job| board.replace(job));
+        action.wait_for_reply_unless_busy(reply, move |job| replace_job(board, job));
     };
     let first = job.get_untracked();
     let title = first
@@ -181,19 +118,10 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
         let title = title.clone();
         move || verb().map(|it| format!("{it}: {title}"))
     };
-    let verdict = move || {
-        state
-            .get()
-            .map(job_status::state_chip)
-            .map(|(class, word, _)| {
-                view! { <span class=format!("verdict {class}")>{word}</span> }
-            })
-    };
     let problem = move || {
         let found = action.error.get().map(|it| it.to_string());
         let told = job.with(|it| it.as_ref().and_then(|it| it.error.clone()));
-        let problem = found.or(told);
-        problem.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
+        failure_view(found.or(told))
     };
     view! {
         <li>
@@ -204,7 +132,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
                 <p>{words}</p>
             </div>
             <div class="act">
-                <span role="status">{verdict}</span>
+                <span role="status">{job_status::job_state_view(state)}</span>
                 <Show when=move || verb().is_some()>
                     <button class="btn" type="button" aria-label=label.clone() on:click=act.clone()>
                         {verb}

@@ -5,9 +5,7 @@ use shared::api::models::{ListModelsRequest, ModelLoadState, ModelStatus};
 
 use crate::api::{self, RequestError, operator_token};
 use crate::debounce::DebounceTimer;
-
-/// The interval between two polls.
-pub(super) const POLL_MS: u64 = 2_000;
+use crate::widgets::polled_list::POLL_MS;
 
 /// The models of the server, and whether the user may see them.
 #[derive(Clone, Copy)]

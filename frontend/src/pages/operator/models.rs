@@ -9,6 +9,7 @@ use shared::api::models::{
 use super::model_list::ServerModelsState;
 use crate::api::mutation::MutatingRequestState;
 use crate::number_format;
+use crate::widgets::error_message::failure_view;
 use crate::widgets::section::Section;
 
 /// Renders the section that lists the models.
@@ -113,8 +114,7 @@ fn ModelRow(shelf: ServerModelsState, spec: String) -> impl IntoView {
             },
             None => None,
         });
-        let reason = found.or(told);
-        reason.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
+        failure_view(found.or(told))
     };
     let told = move || held.get().map(|held| view! { <ModelDetails held/> });
     view! {

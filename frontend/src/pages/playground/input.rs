@@ -14,7 +14,7 @@ use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::axiom_fields::{
     default_length_tolerance, parse_axioms_except_selected, parse_length_tolerance,
 };
-use crate::widgets::form::{self, FormFieldId, parse_integer_at_least};
+use crate::widgets::form::{self, FieldErrors, FormFieldId, parse_integer_at_least};
 
 /// The maximum length of a link that mail programs and servers handle reliably, in characters.
 pub(crate) const MAX_LINK_CHARS: usize = 8000;
@@ -113,40 +113,30 @@ impl PlaygroundSettings {
         query: String,
         texts: Vec<String>,
     ) -> Result<PlaygroundRequest, Vec<PlaygroundSettingsFieldError>> {
-        let mut wrong = Vec::new();
-        let analyzer = collect_error(
-            &mut wrong,
-            PlaygroundSettingsField::Analyzer,
-            self.analyzer.to_analyzer(None, None),
-        );
-        let delta = collect_error(
-            &mut wrong,
-            PlaygroundSettingsField::Delta,
-            parse_length_tolerance(&self.length_tolerance),
-        );
-        let min_terms = collect_error(
-            &mut wrong,
-            PlaygroundSettingsField::MinTerms,
+        use PlaygroundSettingsField as Field;
+        let mut wrong = FieldErrors(Vec::new());
+        let analyzer = wrong.collect(Field::Analyzer, self.analyzer.to_analyzer(None, None));
+        let delta = wrong.collect(Field::Delta, parse_length_tolerance(&self.length_tolerance));
+        let min_terms = wrong.collect(
+            Field::MinTerms,
             parse_integer_at_least(&self.min_query_terms, 0, ""),
         );
-        let further = collect_error(
-            &mut wrong,
-            PlaygroundSettingsField::Further,
+        let further = wrong.collect(
+            Field::Further,
             parse_axioms_except_selected(
                 &self.further_axioms,
                 &Probe::list_minable_paper_axioms(true),
             ),
         );
         let parameters = [
-            (PlaygroundSettingsField::K1, "bm25:k1", &self.k1),
-            (PlaygroundSettingsField::B, "bm25:b", &self.b),
-            (PlaygroundSettingsField::Idf, "bm25:idf", &self.idf),
-            (PlaygroundSettingsField::Mu, "ql:mu", &self.mu),
+            (Field::K1, "bm25:k1", &self.k1),
+            (Field::B, "bm25:b", &self.b),
+            (Field::Idf, "bm25:idf", &self.idf),
+            (Field::Mu, "ql:mu", &self.mu),
         ];
         for (field, name, value) in parameters {
             let spec = format!("{name}={}", single_value(value));
-            collect_error(
-                &mut wrong,
+            wrong.collect(
                 field,
                 spec.parse::<LexicalRanker>()
                     .map_err(Error::message_without_field),
@@ -154,7 +144,7 @@ impl PlaygroundSettings {
         }
         match (analyzer, delta, min_terms, further) {
             (Some(analyzer), Some(length_gap_terms), Some(min_terms), Some(further))
-                if wrong.is_empty() =>
+                if wrong.0.is_empty() =>
             {
                 let limits = MiningThresholds {
                     length_tolerance_terms: length_gap_terms,
@@ -171,7 +161,7 @@ impl PlaygroundSettings {
                     extra_probes: further,
                 })
             }
-            _ => Err(wrong),
+            _ => Err(wrong.0),
         }
     }
 
@@ -326,16 +316,6 @@ pub(crate) fn extra_collection_document_for_example(probe: Probe) -> Option<&'st
         Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => None,
         Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => None,
     }
-}
-
-fn collect_error<T>(
-    wrong: &mut Vec<PlaygroundSettingsFieldError>,
-    field: PlaygroundSettingsField,
-    found: Result<T, String>,
-) -> Option<T> {
-    found
-        .map_err(|reason| wrong.push(PlaygroundSettingsFieldError { field, reason }))
-        .ok()
 }
 
 /// Replaces the characters of a value that would begin a further parameter.

@@ -25,21 +25,14 @@ pub(super) fn PlaygroundSettingsFields(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
+    use PlaygroundSettingsField::{Delta, MinTerms};
     let form = desk.settings_with_errors();
     view! {
         <section class="section reading-bar" aria-label="Analysis settings">
             <CollectionSelect desk/>
             <AnalyzerFields desk/>
-            {form.number_field(
-                PlaygroundSettingsField::Delta,
-                LENGTH_TOLERANCE_LABEL,
-                |it| &mut it.length_tolerance,
-            )}
-            {form.number_field(
-                PlaygroundSettingsField::MinTerms,
-                MIN_QUERY_TERMS_LABEL,
-                |it| &mut it.min_query_terms,
-            )}
+            {form.number_field(Delta, LENGTH_TOLERANCE_LABEL, |it| &mut it.length_tolerance)}
+            {form.number_field(MinTerms, MIN_QUERY_TERMS_LABEL, |it| &mut it.min_query_terms)}
             <FormTextField
                 form
                 field=PlaygroundSettingsField::Further

@@ -151,27 +151,20 @@ impl TrainingDraft {
 
     /// Returns the request, or the errors of all fields.
     pub(super) fn to_request(&self) -> Result<CreateTrainingRequest, Vec<TrainingFieldError>> {
-        let mut errors = Vec::new();
-        let mut wrong = |field, reason: String| errors.push(TrainingFieldError { field, reason });
-        if let Err(reason) = check_name(&self.name) {
-            wrong(TrainingField::Name, reason);
-        }
-        let depth = form::parse_integer_at_least::<u32>(&self.depth, 1, "");
-        let pool = match (self.added_candidates, depth) {
-            (AddedCandidates::None, _) => "judged".to_owned(),
-            (AddedCandidates::Group, _) => "group".to_owned(),
-            (AddedCandidates::All, _) => "all".to_owned(),
-            (AddedCandidates::Bm25, Ok(depth)) => format!("rank:bm25:{depth}"),
-            (AddedCandidates::Bm25, Err(reason)) => {
-                wrong(TrainingField::Pool, reason);
-                String::new()
+        let mut wrong = form::FieldErrors(Vec::new());
+        wrong.collect(TrainingField::Name, check_name(&self.name));
+        let pool = match self.added_candidates {
+            AddedCandidates::None => "judged".to_owned(),
+            AddedCandidates::Group => "group".to_owned(),
+            AddedCandidates::All => "all".to_owned(),
+            AddedCandidates::Bm25 => {
+                let depth = form::parse_integer_at_least::<u32>(&self.depth, 1, "");
+                let depth = wrong.collect(TrainingField::Pool, depth);
+                format!("rank:bm25:{}", depth.unwrap_or_default())
             }
         };
         let seed = form::parse_integer_at_least(&self.seed, 0, "");
-        let seed: u64 = seed.unwrap_or_else(|reason| {
-            wrong(TrainingField::Seed, reason);
-            0
-        });
+        let seed: u64 = wrong.collect(TrainingField::Seed, seed).unwrap_or_default();
         let set: Vec<String> = self
             .settings
             .split_whitespace()
@@ -179,10 +172,10 @@ impl TrainingDraft {
             .collect();
         if let Some(setting) = set.iter().find(|it| !it.contains('=')) {
             let reason = format!("`{setting}` has no value: write {setting}=VALUE");
-            wrong(TrainingField::Settings, reason);
+            wrong.add(TrainingField::Settings, reason);
         }
-        if !errors.is_empty() {
-            return Err(errors);
+        if !wrong.0.is_empty() {
+            return Err(wrong.0);
         }
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         Ok(CreateTrainingRequest {
@@ -298,7 +291,7 @@ mod tests {
             collection: "wikiqa".to_owned(),
             spec: TrainingSpec {
                 test: Some("test".to_owned()),
-                ..serde_json::from_str(r#"{"model":"drmm"}"#).unwrap()
+                ..TrainingSpec::of_model("drmm")
             },
         };
         assert_eq!(request, expected);

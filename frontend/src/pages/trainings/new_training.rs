@@ -11,8 +11,7 @@ use crate::location;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::form::{
-    FieldErrorMessage, FormCheckbox, FormSelect, FormSelectWithComputedOptions, FormTextField,
-    FormValuesAndErrors, SelectField,
+    FieldErrorMessage, FormCheckbox, FormSelect, FormTextField, FormValuesAndErrors, SelectField,
 };
 use crate::widgets::section::Section;
 
@@ -120,6 +119,7 @@ impl TrainingForm {
 
 #[component]
 fn NewTrainingForm(choices: TrainingChoices) -> impl IntoView {
+    use TrainingField::{Model, Recipe, Variant};
     let form = TrainingForm::new(&choices);
     let fields = form.fields;
     let TrainingChoices {
@@ -132,8 +132,8 @@ fn NewTrainingForm(choices: TrainingChoices) -> impl IntoView {
         (it, label)
     });
     let models: Vec<(String, String)> = models.collect();
-    let recipes = recipes.into_iter().map(|it| (it.clone(), it));
-    let recipes: Vec<(String, String)> = recipes.collect();
+    let recipes = options_of_names(&recipes);
+    let variants = VARIANTS.to_vec();
     let start = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         form.start();
@@ -153,30 +153,9 @@ fn NewTrainingForm(choices: TrainingChoices) -> impl IntoView {
                     note="Lowercase letters, digits and hyphens. Also the address of its page."
                     text=|it| &mut it.name
                 />
-                <div>
-                    <FormSelectWithComputedOptions
-                        form=fields
-                        label="Network"
-                        options=models
-                        get=|it| it.model.clone()
-                        set=|it, model| it.model = model
-                    />
-                    <FieldErrorMessage form=fields field=TrainingField::Model/>
-                </div>
-                <div>
-                    <FormSelectWithComputedOptions
-                        form=fields
-                        label="Recipe"
-                        options=recipes
-                        get=|it| it.recipe.clone()
-                        set=|it, recipe| it.recipe = recipe
-                    />
-                    <FieldErrorMessage form=fields field=TrainingField::Recipe/>
-                </div>
-                <div>
-                    {fields.string_select("Variant", VARIANTS.to_vec(), |it| &mut it.variant)}
-                    <FieldErrorMessage form=fields field=TrainingField::Variant/>
-                </div>
+                {fields.select_with_error(Model, "Network", models, |it| &mut it.model)}
+                {fields.select_with_error(Recipe, "Recipe", recipes, |it| &mut it.recipe)}
+                {fields.select_with_error(Variant, "Variant", variants, |it| &mut it.variant)}
             </fieldset>
             <fieldset class="form">
                 <legend>"Data"</legend>
@@ -266,8 +245,10 @@ fn CollectionFields(
     }
 }
 
-/// Functions that return and set a value of the form.
-type FieldAccess = (fn(&TrainingDraft) -> String, fn(&mut TrainingDraft, String));
+/// Returns a select option for each name.
+fn options_of_names(names: &[String]) -> Vec<(String, String)> {
+    names.iter().map(|it| (it.clone(), it.clone())).collect()
+}
 
 /// Renders the fields for the splits of the queries.
 #[component]
@@ -275,28 +256,13 @@ fn SplitFields(
     form: FormValuesAndErrors<TrainingDraft, TrainingField>,
     splits: Vec<String>,
 ) -> impl IntoView {
-    let options = || {
-        let options = splits.iter().map(|it| (it.clone(), it.clone()));
-        options.collect::<Vec<(String, String)>>()
-    };
-    let without = (String::new(), "none".to_owned());
-    let test: Vec<(String, String)> = std::iter::once(without).chain(options()).collect();
-    let select = |field, label, options, (get, set): FieldAccess| {
-        view! {
-            <div>
-                <FormSelectWithComputedOptions form label options get set/>
-                <FieldErrorMessage form field/>
-            </div>
-        }
-    };
-    let [training, dev]: [FieldAccess; 2] = [
-        (|it| it.split.clone(), |it, split| it.split = split),
-        (|it| it.dev.clone(), |it, split| it.dev = split),
-    ];
-    let tested: FieldAccess = (|it| it.test.clone(), |it, split| it.test = split);
+    use TrainingField::{Dev, Split, Test};
+    let [training, dev] = [options_of_names(&splits), options_of_names(&splits)];
+    let mut test = vec![(String::new(), "none".to_owned())];
+    test.extend(options_of_names(&splits));
     view! {
-        {select(TrainingField::Split, "Training queries (split)", options(), training)}
-        {select(TrainingField::Dev, "Development queries (split)", options(), dev)}
-        {select(TrainingField::Test, "Test queries (split)", test, tested)}
+        {form.select_with_error(Split, "Training queries (split)", training, |it| &mut it.split)}
+        {form.select_with_error(Dev, "Development queries (split)", dev, |it| &mut it.dev)}
+        {form.select_with_error(Test, "Test queries (split)", test, |it| &mut it.test)}
     }
 }

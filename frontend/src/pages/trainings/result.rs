@@ -83,23 +83,17 @@ mod tests {
             serde_json::Number::from_f64(0.625).unwrap(),
         );
         TrainingSummary {
-            model: "drmm".to_owned(),
-            parameters: 1242,
-            steps: 400,
-            seconds: 1.5,
             best: BTreeMap::from([step, value]),
             dev: ap(0.625),
             test: Some(ap(0.5)),
             controls: EffectivenessControls {
                 swapped_queries: ap(0.25),
-                longest_first: ap(0.2),
-                shortest_first: ap(0.1),
                 constant_score: ap(0.15),
                 standard_error: ap(0.03),
                 n_queries: 1200,
-                candidates_and_those_in_training: [9000, 2],
+                ..EffectivenessControls::default()
             },
-            sha256: String::new(),
+            ..TrainingSummary::default()
         }
     }
 

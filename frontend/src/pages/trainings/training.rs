@@ -16,7 +16,7 @@ use crate::api::mutation::MutatingRequestState;
 use crate::api::{self, RequestError};
 use crate::number_format::spell_out_iso_date;
 use crate::routes::PageRoute;
-use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
+use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage, failure_view};
 use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::job_status;
 use crate::widgets::progress::ProgressBarView;
@@ -96,14 +96,6 @@ fn TrainingHeader(live: LiveTraining, name: String) -> impl IntoView {
         live.job
             .with(|it| it.as_ref().map(status::describe_training_status))
     };
-    let verdict = move || {
-        state
-            .get()
-            .map(job_status::state_chip)
-            .map(|(class, word, _)| {
-                view! { <span class=format!("verdict {class}")>{word}</span> }
-            })
-    };
     let visibility = move || {
         is_operator.get().then(|| match is_public.get() {
             true => view! { <span>"published"</span> },
@@ -125,10 +117,7 @@ fn TrainingHeader(live: LiveTraining, name: String) -> impl IntoView {
             }
         })
     };
-    let problem = move || {
-        let problem = live.job.with(|it| it.as_ref()?.error.clone());
-        problem.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
-    };
+    let problem = move || failure_view(live.job.with(|it| it.as_ref()?.error.clone()));
     let lost = move || {
         live.is_disconnected.get().then(|| {
             view! {
@@ -146,7 +135,7 @@ fn TrainingHeader(live: LiveTraining, name: String) -> impl IntoView {
         <div class="job training-state">
             <ProgressBarView label done/>
             <div class="bar">
-                <span role="status">{verdict}</span>
+                <span role="status">{job_status::job_state_view(state)}</span>
                 <p>{words}</p>
                 <Show when=move || is_operator.get()>
                     <OperatorButtons live state is_public/>

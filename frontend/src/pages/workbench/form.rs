@@ -39,32 +39,16 @@ pub(super) fn StudySettingsForm(bench: WorkbenchState) -> impl IntoView {
         values: bench.settings,
         errors: wrong.into(),
     };
+    use LocalStudyField::{LengthTolerance, MaxInstancesPerQuery, MinQueryTerms, Queries, Seed};
+    const QUERIES: &str = "First N queries only (blank = all)";
+    const INSTANCES: &str = "Instances per query, at most (blank = all)";
+    const SEED: &str = "Random seed, if instances are capped";
     let limits = view! {
-        {form.number_field(
-            LocalStudyField::LengthTolerance,
-            LENGTH_TOLERANCE_LABEL,
-            |it| &mut it.length_tolerance,
-        )}
-        {form.number_field(
-            LocalStudyField::MinQueryTerms,
-            MIN_QUERY_TERMS_LABEL,
-            |it| &mut it.min_query_terms,
-        )}
-        {form.number_field(
-            LocalStudyField::Queries,
-            "First N queries only (blank = all)",
-            |it| &mut it.n_queries,
-        )}
-        {form.number_field(
-            LocalStudyField::MaxInstancesPerQuery,
-            "Instances per query, at most (blank = all)",
-            |it| &mut it.max_instances_per_query,
-        )}
-        {form.number_field(
-            LocalStudyField::Seed,
-            "Random seed, if instances are capped",
-            |it| &mut it.seed,
-        )}
+        {form.number_field(LengthTolerance, LENGTH_TOLERANCE_LABEL, |it| &mut it.length_tolerance)}
+        {form.number_field(MinQueryTerms, MIN_QUERY_TERMS_LABEL, |it| &mut it.min_query_terms)}
+        {form.number_field(Queries, QUERIES, |it| &mut it.n_queries)}
+        {form.number_field(MaxInstancesPerQuery, INSTANCES, |it| &mut it.max_instances_per_query)}
+        {form.number_field(Seed, SEED, |it| &mut it.seed)}
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
     let add = move |_| {

@@ -15,7 +15,7 @@ use crate::api::event_stream::EventSubscription;
 use crate::api::{self, RequestError, transport, worker};
 use crate::number_format;
 use crate::widgets::download;
-use crate::widgets::error_message::OptionalErrorMessage;
+use crate::widgets::error_message::{OptionalErrorMessage, failure_view};
 use crate::widgets::form::SelectField;
 use crate::widgets::job_status;
 use crate::widgets::needs_server::NeedsServerNotice;
@@ -340,9 +340,7 @@ fn JobPanel(ways: NeuralSection, link: StudyScoringJob) -> impl IntoView {
                         }
                     })
             }}
-            {move || {
-                problem().map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
-            }}
+            {move || failure_view(problem())}
         </div>
     }
 }

@@ -23,20 +23,20 @@ const ADADELTA: OptimizerConfig = OptimizerConfig::Adadelta {
     rho: 0.95,
     epsilon: 1e-7,
 };
-const ADAM: OptimizerConfig = OptimizerConfig::Adam {
+const ADAM: OptimizerConfig = OptimizerConfig::Adam(AdamConfig {
     learning_rate: 0.02,
     beta1: 0.9,
     beta2: 0.999,
     epsilon: 1e-8,
     weight_decay: 0.0,
-};
-const ADAMW: OptimizerConfig = OptimizerConfig::Adam {
+});
+const ADAMW: OptimizerConfig = OptimizerConfig::Adam(AdamConfig {
     learning_rate: 0.05,
     beta1: 0.9,
     beta2: 0.999,
     epsilon: 1e-6,
     weight_decay: 0.1,
-};
+});
 
 fn fixture() -> Fixture {
     let text = include_str!("../../../tests/fixtures/training/optimizers.json");

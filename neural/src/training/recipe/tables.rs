@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LossSettings, OptimizerSettings};
 use crate::training::losses::LossFunction;
-use crate::training::optimizer::OptimizerConfig;
+use crate::training::optimizer::{AdamConfig, OptimizerConfig};
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -122,7 +122,7 @@ impl TryFrom<OptimizerTable> for OptimizerSettings {
                 rho: table.rho.unwrap_or(0.9),
                 epsilon: table.epsilon.unwrap_or(1e-6),
             },
-            MethodName::Adam | MethodName::Adamw => OptimizerConfig::Adam {
+            MethodName::Adam | MethodName::Adamw => OptimizerConfig::Adam(AdamConfig {
                 learning_rate: table.learning_rate.unwrap_or(1e-3),
                 beta1: table.beta1.unwrap_or(0.9),
                 beta2: table.beta2.unwrap_or(0.999),
@@ -131,7 +131,7 @@ impl TryFrom<OptimizerTable> for OptimizerSettings {
                     MethodName::Adamw => table.weight_decay.unwrap_or(0.01),
                     MethodName::Adam | MethodName::Adadelta => 0.0,
                 },
-            },
+            }),
         };
         Ok(OptimizerSettings {
             config,
@@ -159,19 +159,13 @@ impl From<OptimizerSettings> for OptimizerTable {
                 table.rho = Some(rho);
                 table.epsilon = Some(epsilon);
             }
-            OptimizerConfig::Adam {
-                beta1,
-                beta2,
-                epsilon,
-                weight_decay,
-                ..
-            } => {
-                (table.beta1, table.beta2) = (Some(beta1), Some(beta2));
-                table.epsilon = Some(epsilon);
+            OptimizerConfig::Adam(adam) => {
+                (table.beta1, table.beta2) = (Some(adam.beta1), Some(adam.beta2));
+                table.epsilon = Some(adam.epsilon);
                 table.method = MethodName::Adam;
-                if weight_decay != 0.0 {
+                if adam.weight_decay != 0.0 {
                     table.method = MethodName::Adamw;
-                    table.weight_decay = Some(weight_decay);
+                    table.weight_decay = Some(adam.weight_decay);
                 }
             }
         }
@@ -241,19 +235,13 @@ pub(super) fn optimizer_ranges(settings: &OptimizerSettings) -> Vec<NumberWithRa
             ranges.push(("optimizer.rho", rho, NumberRange::BelowOne));
             ranges.push(("optimizer.epsilon", epsilon, NumberRange::Positive));
         }
-        OptimizerConfig::Adam {
-            beta1,
-            beta2,
-            epsilon,
-            weight_decay,
-            ..
-        } => ranges.extend([
-            ("optimizer.beta1", beta1, NumberRange::BelowOne),
-            ("optimizer.beta2", beta2, NumberRange::BelowOne),
-            ("optimizer.epsilon", epsilon, NumberRange::Positive),
+        OptimizerConfig::Adam(adam) => ranges.extend([
+            ("optimizer.beta1", adam.beta1, NumberRange::BelowOne),
+            ("optimizer.beta2", adam.beta2, NumberRange::BelowOne),
+            ("optimizer.epsilon", adam.epsilon, NumberRange::Positive),
             (
                 "optimizer.weight_decay",
-                weight_decay,
+                adam.weight_decay,
                 NumberRange::NotNegative,
             ),
         ]),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::training::RegularizerAxiom;
+use crate::training::{AdamConfig, RegularizerAxiom};
 
 const SIX: [&str; 6] = ["drmm", "anmm", "duet", "matchpyramid", "knrm", "conv-knrm"];
 
@@ -38,13 +38,13 @@ fn the_reference_recipe_has_the_numbers_of_the_reference_runs() {
         rho: 0.95,
         epsilon: 1e-7,
     };
-    let adam = OptimizerConfig::Adam {
+    let adam = OptimizerConfig::Adam(AdamConfig {
         learning_rate: 1e-3,
         beta1: 0.9,
         beta2: 0.999,
         epsilon: 1e-8,
         weight_decay: 0.0,
-    };
+    });
     let expected = [
         ("drmm", adadelta, 100, 46, 90, 0.0),
         ("anmm", adadelta, 100, 46, 90, 0.0),
@@ -105,13 +105,13 @@ fn another_method_brings_its_default_numbers() {
     let mut recipe = knrm();
     recipe.set("method", "adamw").unwrap();
     recipe.set("weight_decay", "0").unwrap();
-    let expected = OptimizerConfig::Adam {
+    let expected = OptimizerConfig::Adam(AdamConfig {
         learning_rate: 1e-3,
         beta1: 0.9,
         beta2: 0.999,
         epsilon: 1e-8,
         weight_decay: 0.0,
-    };
+    });
     assert_eq!(recipe.optimizer.config, expected);
     recipe.set("optimizer.method", "adadelta").unwrap();
     assert!(recipe.set("beta1", "0.5").is_err());

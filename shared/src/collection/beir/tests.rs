@@ -1,10 +1,12 @@
+use crate::collection::FileInput;
 use expect_test::{Expect, expect};
 
 use super::{read_beir_documents, read_beir_queries};
 use crate::error::FileReadReport;
 
 fn corpus(file: impl AsRef<[u8]>, expected: Expect) {
-    let (docs, reading) = read_beir_documents("c.jsonl", file.as_ref(), &mut |_| ()).unwrap();
+    let (docs, reading) =
+        read_beir_documents(FileInput::without_progress("c.jsonl", file.as_ref())).unwrap();
     let row = docs
         .iter()
         .map(|it| format!("{:?} {:?} {:?} {:?}", it.id, it.title, it.text, it.group));
@@ -12,7 +14,8 @@ fn corpus(file: impl AsRef<[u8]>, expected: Expect) {
 }
 
 fn queries(file: impl AsRef<[u8]>, expected: Expect) {
-    let (queries, reading) = read_beir_queries("q.jsonl", file.as_ref(), &mut |_| ()).unwrap();
+    let (queries, reading) =
+        read_beir_queries(FileInput::without_progress("q.jsonl", file.as_ref())).unwrap();
     let row = queries
         .iter()
         .map(|it| format!("{:?} {:?} {:?}", it.id, it.text, it.group));
@@ -205,8 +208,11 @@ fn empty_documents_stay_and_empty_queries_go() {
 
 #[test]
 fn only_the_first_remarks_are_kept() {
-    let (docs, reading) =
-        read_beir_documents("c", "[]\n".repeat(300).as_bytes(), &mut |_| ()).unwrap();
+    let (docs, reading) = read_beir_documents(FileInput::without_progress(
+        "c",
+        "[]\n".repeat(300).as_bytes(),
+    ))
+    .unwrap();
     assert_eq!(
         (docs.len(), reading.n_refused, reading.refused.len()),
         (0, 300, FileReadReport::MAX_ISSUES)

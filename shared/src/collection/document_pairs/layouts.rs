@@ -18,7 +18,7 @@ use super::DatasetTransferPair;
 use crate::collection::lines::rows::{
     AcceptedRowWarnings, IdFirstOccurrences, feed_nonblank_lines_to_parser,
 };
-use crate::collection::{ByteProgressCallback, FileContentAndReportResult};
+use crate::collection::{FileContentAndReportResult, FileInput};
 use crate::error::{Error, FileReadReport};
 
 /// A dataset that was converted to pairs of texts.
@@ -84,15 +84,12 @@ impl ConvertedPairDataset {
 /// Titles by the id of the document.
 pub type TitlesByDocId = BTreeMap<String, String>;
 
-/// Reads `id<TAB>title`. Of two rows with the same id the first is kept. `progress` receives the
-/// number of bytes of the file that have been read.
+/// Reads `id<TAB>title`. Of two rows with the same id the first is kept.
 pub fn read_document_titles(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
+    file: FileInput<'_, impl Read>,
 ) -> FileContentAndReportResult<TitlesByDocId> {
     let (mut titles, mut seen) = (TitlesByDocId::new(), IdFirstOccurrences::default());
-    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, row| {
+    let reading = feed_nonblank_lines_to_parser(file, |line, row| {
         let (id, title) = row
             .split_once('\t')
             .ok_or_else(|| "no tab; expected an id, a tab and the title".to_owned())?;
@@ -115,7 +112,7 @@ mod tests {
     fn titles_are_read_by_id() {
         let file = "\u{feff}7\tHow do bats sleep?\r\n8\n7\tAgain?\r\n9\t \n1 0\tx\n";
         let (titles, reading) =
-            read_document_titles("t.tsv", file.as_bytes(), &mut |_| {}).unwrap();
+            read_document_titles(FileInput::without_progress("t.tsv", file.as_bytes())).unwrap();
         let found: Vec<_> = titles.iter().map(|it| (&**it.0, &**it.1)).collect();
         assert_eq!(found, [("7", "How do bats sleep?")]);
         let refused: Vec<u64> = reading.refused.iter().map(|it| it.line).collect();

@@ -12,6 +12,7 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::{FileSizeLimits, size};
+use crate::collection::ByteProgressCallback;
 
 /// The number of bytes that are requested at once. In the browser each request is a round trip.
 pub(super) const CHUNK_BYTES: usize = 1 << 16;
@@ -39,7 +40,7 @@ impl<'a> DecompressedStream<'a> {
     pub(super) fn open(
         bytes: Box<dyn Read + 'a>,
         bounds: FileSizeLimits,
-        progress: &'a mut dyn FnMut(u64),
+        progress: Option<ByteProgressCallback<'a>>,
     ) -> io::Result<DecompressedStream<'a>> {
         let mut counted = CountingReader {
             bytes,
@@ -110,7 +111,7 @@ type Source<'a> = BufReader<Chain<Cursor<Vec<u8>>, CountingReader<'a>>>;
 struct CountingReader<'a> {
     bytes: Box<dyn Read + 'a>,
     n_bytes: u64,
-    progress: &'a mut dyn FnMut(u64),
+    progress: Option<ByteProgressCallback<'a>>,
 }
 
 impl Read for CountingReader<'_> {
@@ -121,7 +122,9 @@ impl Read for CountingReader<'_> {
         })?;
         if n_bytes > 0 {
             self.n_bytes += n_bytes as u64;
-            (self.progress)(self.n_bytes);
+            if let Some(progress) = &mut self.progress {
+                progress(self.n_bytes);
+            }
         }
         Ok(n_bytes)
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use super::{FileLine, FileSizeLimits, LineReader};
+use crate::collection::FileInput;
 use crate::error::{Error, FileReadReport};
 
 /// The warnings about an accepted row.
@@ -12,13 +13,12 @@ pub(crate) type AcceptedRowWarnings = Vec<String>;
 /// Reads a file with one row per line: passes every line that is not blank to `row`, which accepts
 /// it or returns why not, and returns the report.
 pub(crate) fn feed_nonblank_lines_to_parser(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
+    file: FileInput<'_, impl Read>,
     mut row: impl FnMut(u64, &str) -> Result<AcceptedRowWarnings, String>,
 ) -> Result<FileReadReport, Error> {
+    let name = file.name;
     let mut reading = FileReadReport::default();
-    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
+    let mut lines = LineReader::open(file, FileSizeLimits::FILES)?;
     while let Some(FileLine { number: line, text }) = lines.next_line()? {
         if text.as_ref().is_ok_and(|it| it.trim_ascii().is_empty()) {
             continue;

@@ -1,3 +1,4 @@
+use crate::collection::FileInput;
 use std::io::{self, Read, Write};
 
 use expect_test::{Expect, expect};
@@ -21,7 +22,7 @@ fn read(bytes: impl Read, bounds: FileSizeLimits) -> String {
 
 fn read_into(out: &mut String, bytes: impl Read, bounds: FileSizeLimits) -> Result<(), Error> {
     let mut progress = |_| ();
-    let mut lines = LineReader::open("corpus.txt", bytes, bounds, &mut progress)?;
+    let mut lines = LineReader::open(FileInput::new("corpus.txt", bytes, &mut progress), bounds)?;
     while let Some(FileLine { number, text }) = lines.next_line()? {
         match text {
             Ok(text) => *out += &format!("{number} {text}\n"),
@@ -125,8 +126,11 @@ fn a_line_of_50_mb_is_not_held() {
 
     let mut progress = |_| ();
     let bytes = io::repeat(b'x').take(50_000_000);
-    let mut lines =
-        LineReader::open("corpus.txt", bytes, FileSizeLimits::FILES, &mut progress).unwrap();
+    let mut lines = LineReader::open(
+        FileInput::new("corpus.txt", bytes, &mut progress),
+        FileSizeLimits::FILES,
+    )
+    .unwrap();
     while lines.next_line().unwrap().is_some() {}
     assert!(lines.buffer.capacity() as u64 <= 2 * FileSizeLimits::FILES.line_bytes + 1);
 }
@@ -450,8 +454,11 @@ fn progress_counts_the_bytes_of_the_file() {
     let packed = gzip(&four_lines());
     let mut heard = Vec::new();
     let mut progress = |n_bytes| heard.push(n_bytes);
-    let mut lines =
-        LineReader::open("c", Trickle(&packed), FileSizeLimits::FILES, &mut progress).unwrap();
+    let mut lines = LineReader::open(
+        FileInput::new("c", Trickle(&packed), &mut progress),
+        FileSizeLimits::FILES,
+    )
+    .unwrap();
     while lines.next_line().unwrap().is_some() {}
     drop(lines);
     assert_eq!(heard, (1..=packed.len() as u64).collect::<Vec<_>>());

@@ -1,3 +1,4 @@
+use crate::collection::FileInput;
 use expect_test::{Expect, expect};
 
 use super::{UnknownCollectionIds, read_graded_run, read_imported_scores, read_qrels, read_run};
@@ -27,14 +28,15 @@ fn ranked(run: &Run) -> String {
 }
 
 fn qrels(file: &str, expected: Expect) {
-    let (qrels, reading) = read_qrels("qrels.tsv", file.as_bytes(), &mut |_| ()).unwrap();
+    let (qrels, reading) =
+        read_qrels(FileInput::without_progress("qrels.tsv", file.as_bytes())).unwrap();
     let n_judged: usize = qrels.0.values().map(|it| it.len()).sum();
     assert_eq!(reading.n_rows, n_judged as u64);
     expected.assert_eq(&show(judged(&qrels), &reading));
 }
 
 fn run(file: &str, expected: Expect) {
-    let (run, reading) = read_run("a.run", file.as_bytes(), &mut |_| ()).unwrap();
+    let (run, reading) = read_run(FileInput::without_progress("a.run", file.as_bytes())).unwrap();
     assert_eq!(
         reading.n_rows,
         run.0.values().map(|it| it.len() as u64).sum::<u64>()
@@ -43,13 +45,13 @@ fn run(file: &str, expected: Expect) {
 }
 
 fn labelled_run(file: &str, expected: Expect) {
-    let read = read_graded_run("a.run", file.as_bytes(), &mut |_| ());
+    let read = read_graded_run(FileInput::without_progress("a.run", file.as_bytes()));
     let (run, qrels, reading) = read.unwrap();
     expected.assert_eq(&show(ranked(&run) + "---\n" + &judged(&qrels), &reading));
 }
 
 fn scores(file: &[u8], expected: Expect) {
-    let shown = match read_imported_scores("a.tsv", file, &mut |_| ()) {
+    let shown = match read_imported_scores(FileInput::without_progress("a.tsv", file)) {
         Ok(scores) => format!("{scores:?}"),
         Err(error) => error.to_string(),
     };
@@ -224,12 +226,12 @@ fn what_the_collection_lacks_is_counted() {
         qrels: Qrels::default(),
     };
     let qrels = "q1 0 d1 1\nq2 0 d9 1\nq3 0 d9 0\n";
-    let (qrels, _) = read_qrels("q", qrels.as_bytes(), &mut |_| ()).unwrap();
+    let (qrels, _) = read_qrels(FileInput::without_progress("q", qrels.as_bytes())).unwrap();
     expect!["not in the collection: 2 queries (q2, q3), 1 document (d9)"]
         .assert_eq(&UnknownCollectionIds::find_in_qrels(&qrels, &collection).to_string());
 
     let run: String = (1..9).map(|it| format!("q1 Q0 d{it} {it} 0 t\n")).collect();
-    let (run, _) = read_run("r", run.as_bytes(), &mut |_| ()).unwrap();
+    let (run, _) = read_run(FileInput::without_progress("r", run.as_bytes())).unwrap();
     let unknown = UnknownCollectionIds::find_in_run(&run, &collection);
     assert!(!unknown.is_empty());
     expect!["not in the collection: 6 documents (d3, d4, d5, d6, d7, …)"]

@@ -19,20 +19,16 @@ use crate::collection::lines::rows::{
     AcceptedRowWarnings, IdFirstOccurrences, validate_query_text,
 };
 use crate::collection::lines::{FileLine, FileSizeLimits, LineReader};
-use crate::collection::{ByteProgressCallback, FileRowsAndReportResult, Query};
+use crate::collection::{FileInput, FileRowsAndReportResult, Query};
 use crate::error::FileReadReport;
 
 /// Reads topics in either format, detected from the first line; in markup the title is the query.
-/// Empty queries are rejected; of two with the same id the first is kept. `progress` receives the
-/// number of bytes of the file that have been read.
-pub fn read_trec_topics(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
-) -> FileRowsAndReportResult<Query> {
+/// Empty queries are rejected; of two with the same id the first is kept.
+pub fn read_trec_topics(file: FileInput<'_, impl Read>) -> FileRowsAndReportResult<Query> {
+    let name = file.name;
     let mut taken = ParsedTopics::default();
     let (mut layout, mut open) = (None, None);
-    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
+    let mut lines = LineReader::open(file, FileSizeLimits::FILES)?;
     while let Some(FileLine { number: line, text }) = lines.next_line()? {
         let text = match text {
             Ok(text) if text.trim_ascii().is_empty() => continue,

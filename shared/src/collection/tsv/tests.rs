@@ -1,3 +1,4 @@
+use crate::collection::FileInput;
 use expect_test::{Expect, expect};
 
 use super::{
@@ -27,7 +28,10 @@ fn passages_have_an_id_and_a_text() {
                 a b\tspace\n\
                 ../../x\t<script>\n";
     check(
-        read_msmarco_passages("collection.tsv", file.as_bytes(), &mut |_| ()),
+        read_msmarco_passages(FileInput::without_progress(
+            "collection.tsv",
+            file.as_bytes(),
+        )),
         expect![[r#"
             "0" "" "The presence of communication"
             "1" "" "with\ta tab"
@@ -48,7 +52,7 @@ fn documents_have_four_columns() {
                 D2\thttps://example.org\t\t\n\
                 D3\tonly three\tcolumns\n";
     check(
-        read_msmarco_documents("docs.tsv", file.as_bytes(), &mut |_| ()),
+        read_msmarco_documents(FileInput::without_progress("docs.tsv", file.as_bytes())),
         expect![[r#"
             "D1" "A title" "A body\twith a tab"
             "D2" "" ""
@@ -62,7 +66,7 @@ fn documents_have_four_columns() {
 fn plain_lines_are_numbered_as_in_an_editor() {
     let file = b"first passage\n\n  third, indented\n\xFF\nfifth\0";
     check(
-        read_one_passage_per_line("notes.txt", &file[..], &mut |_| ()),
+        read_one_passage_per_line(FileInput::without_progress("notes.txt", &file[..])),
         expect![[r#"
         "1" "" "first passage"
         "3" "" "  third, indented"
@@ -76,7 +80,8 @@ fn plain_lines_are_numbered_as_in_an_editor() {
 #[test]
 fn splits_have_a_query_and_a_word() {
     let file = "q1\ttrain\n\nq2 dev\nq1\ttest\nq3\nq4\ta\tb\n";
-    let (splits, reading) = read_query_splits("splits.tsv", file.as_bytes(), &mut |_| ()).unwrap();
+    let (splits, reading) =
+        read_query_splits(FileInput::without_progress("splits.tsv", file.as_bytes())).unwrap();
     let taken: Vec<_> = splits
         .iter()
         .map(|it| (it.0.as_str(), it.1.as_str()))

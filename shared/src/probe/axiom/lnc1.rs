@@ -9,9 +9,7 @@
 
 use super::ProbeDescription;
 use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
-use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity, ScoreClaimKind,
-};
+use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 
 pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "LNC1",
@@ -25,10 +23,6 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
          scores near .50.",
     example: &["river bank", "river bank", "river bank of mud"],
 };
-
-pub(super) fn lnc1_claim_kind() -> ScoreClaimKind {
-    ScoreClaimKind::NotLower
-}
 
 /// Returns whether the variant reads [`DocumentFeatures::other_terms`].
 pub(super) fn needs_non_query_term_counts(mode: AxiomVariant) -> bool {

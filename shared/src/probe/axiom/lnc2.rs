@@ -9,10 +9,9 @@
 //! takes documents of at most 256 terms and claims `>`.
 
 use super::ProbeDescription;
-use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
+use crate::probe::features::{AxiomInstancesForQuery, QueryPoolFeatures};
 use crate::probe::{
     AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
-    ScoreClaimKind,
 };
 
 pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
@@ -29,15 +28,6 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
         "river bank mud",
     ],
 };
-
-pub(super) fn lnc2_claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
-    match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
-            ScoreClaimKind::NotLower
-        }
-        AxiomVariant::Code => ScoreClaimKind::Higher,
-    }
-}
 
 pub(super) fn find_lnc2_instances(
     mode: AxiomVariant,
@@ -58,10 +48,9 @@ pub(super) fn find_lnc2_instances(
 
 pub(super) fn measure_lnc2_preconditions(
     mode: AxiomVariant,
-    limits: &MiningThresholds,
-    texts: &[DocumentFeatures],
+    case: &QueryPoolFeatures<'_>,
 ) -> Vec<MeasuredPrecondition> {
-    let (repeated, once) = (&texts[0], &texts[1]);
+    let (repeated, once) = (&case.pool[0], &case.pool[1]);
     let times = repeated.repetition_factor_relative_to(once).map(f64::from);
     let repetitions = |relation, bound: u32| MeasuredPrecondition {
         quantity: PreconditionQuantity::Repetitions,
@@ -71,29 +60,33 @@ pub(super) fn measure_lnc2_preconditions(
     };
     let at_most = |text: u8, bound: u32| MeasuredPrecondition {
         quantity: PreconditionQuantity::Length { text },
-        value: Some(f64::from(texts[text as usize - 1].n_terms)),
+        value: Some(f64::from(case.pool[text as usize - 1].n_terms)),
         relation: BoundRelation::AtMost,
         bound: Some(f64::from(bound)),
     };
     let mut preconditions = vec![
-        super::occurrences(texts, 2, least(mode)),
-        repetitions(BoundRelation::AtLeast, limits.min_repetitions),
+        super::occurrences(case.pool, 2, least(mode)),
+        repetitions(BoundRelation::AtLeast, case.limits.min_repetitions),
     ];
     // A document without terms has no number of repetitions, so that every bound fails.
-    let fill = limits
+    let fill = case
+        .limits
         .fill_length_terms
         .checked_div(once.n_terms)
         .unwrap_or(0);
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
-            preconditions.push(repetitions(BoundRelation::AtMost, limits.max_repetitions));
-            preconditions.push(at_most(1, limits.max_repeated_doc_terms));
+            preconditions.push(repetitions(
+                BoundRelation::AtMost,
+                case.limits.max_repetitions,
+            ));
+            preconditions.push(at_most(1, case.limits.max_repeated_doc_terms));
         }
         AxiomVariant::PaperCamara2020 => {
             preconditions.push(repetitions(BoundRelation::Equal, fill))
         }
         AxiomVariant::Code => {
-            preconditions.push(at_most(2, limits.max_fillable_doc_terms));
+            preconditions.push(at_most(2, case.limits.max_fillable_doc_terms));
             preconditions.push(repetitions(BoundRelation::Equal, fill));
         }
     }

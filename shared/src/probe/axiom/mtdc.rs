@@ -13,10 +13,7 @@
 use super::ProbeDescription;
 use crate::index::term_statistics::DistinctQueryTerms;
 use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
-use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
-    ScoreClaimKind,
-};
+use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 
 pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "M-TDC",
@@ -36,15 +33,6 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
         "glacier valley valley",
     ],
 };
-
-pub(super) fn mtdc_claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
-    match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
-            ScoreClaimKind::NotLower
-        }
-        AxiomVariant::Code => ScoreClaimKind::Higher,
-    }
-}
 
 pub(super) fn find_mtdc_instances(
     mode: AxiomVariant,
@@ -78,24 +66,27 @@ pub(super) fn find_mtdc_instances(
 
 pub(super) fn measure_mtdc_preconditions(
     mode: AxiomVariant,
-    limits: &MiningThresholds,
-    query: &DistinctQueryTerms,
-    texts: &[DocumentFeatures],
+    case: &QueryPoolFeatures<'_>,
 ) -> Vec<MeasuredPrecondition> {
-    let differing = texts[0]
+    let differing = case.pool[0]
         .term_counts
         .iter()
-        .zip(&texts[1].term_counts)
+        .zip(&case.pool[1].term_counts)
         .filter(|(a, b)| a != b)
         .count();
     let mut preconditions = vec![
-        super::length_gap(limits, texts, 1, 2),
-        super::occurrences(texts, 1, limits.min_query_term_occurrences),
-        super::occurrences(texts, 2, limits.min_query_term_occurrences),
+        super::length_gap(case.limits, case.pool, 1, 2),
+        super::occurrences(case.pool, 1, case.limits.min_query_term_occurrences),
+        super::occurrences(case.pool, 2, case.limits.min_query_term_occurrences),
     ];
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-            preconditions.push(super::occurrence_lead(texts, 2, 1, BoundRelation::Equal));
+            preconditions.push(super::occurrence_lead(
+                case.pool,
+                2,
+                1,
+                BoundRelation::Equal,
+            ));
         }
         AxiomVariant::PaperCamara2020 => {}
     }
@@ -107,7 +98,7 @@ pub(super) fn measure_mtdc_preconditions(
     });
     preconditions.push(MeasuredPrecondition {
         quantity: PreconditionQuantity::UnpairedDifferingTerms,
-        value: Some(uncovered(mode, query, &texts[0], &texts[1]).count() as f64),
+        value: Some(uncovered(mode, case.query, &case.pool[0], &case.pool[1]).count() as f64),
         relation: BoundRelation::AtMost,
         bound: Some(0.0),
     });

@@ -10,9 +10,7 @@
 
 use super::{ProbeDescription, similarity_lead};
 use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
-use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity, ScoreClaimKind,
-};
+use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 
 pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "STMC1",
@@ -26,10 +24,6 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
          BERT are, up to ties, one minus the agreement with the axiom.",
     example: &[],
 };
-
-pub(super) fn stmc1_claim_kind() -> ScoreClaimKind {
-    ScoreClaimKind::Higher
-}
 
 pub(super) fn find_stmc1_instances(
     mode: AxiomVariant,

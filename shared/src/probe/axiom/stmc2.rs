@@ -10,10 +10,7 @@
 
 use super::{ProbeDescription, occurrence_lead, occurrences};
 use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
-use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
-    ScoreClaimKind,
-};
+use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 
 /// The minimum number of query-term occurrences in the first document: Σ(d1) > 0.
 const ONE_TERM: u32 = 1;
@@ -30,10 +27,6 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
          all documents are similar: a bound of .8 rejects one pair in a hundred.",
     example: &[],
 };
-
-pub(super) fn stmc2_claim_kind() -> ScoreClaimKind {
-    ScoreClaimKind::NotLower
-}
 
 pub(super) fn find_stmc2_instances(
     mode: AxiomVariant,
@@ -83,10 +76,9 @@ fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures)
 
 pub(super) fn measure_stmc2_preconditions(
     mode: AxiomVariant,
-    limits: &MiningThresholds,
-    texts: &[DocumentFeatures],
+    case: &QueryPoolFeatures<'_>,
 ) -> Vec<MeasuredPrecondition> {
-    let (first, second) = (&texts[0], &texts[1]);
+    let (first, second) = (&case.pool[0], &case.pool[1]);
     let outnumbered = [
         MeasuredPrecondition {
             quantity: PreconditionQuantity::NonQueryTermExcess {
@@ -97,21 +89,21 @@ pub(super) fn measure_stmc2_preconditions(
             relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         },
-        occurrences(texts, 1, ONE_TERM),
+        occurrences(case.pool, 1, ONE_TERM),
     ];
-    let richer = occurrence_lead(texts, 2, 1, BoundRelation::MoreThan);
+    let richer = occurrence_lead(case.pool, 2, 1, BoundRelation::MoreThan);
     let similarity = first.similarity_between_non_query_words(second);
     let alike = MeasuredPrecondition {
         quantity: PreconditionQuantity::Similarity,
         value: similarity,
         relation: BoundRelation::AtLeast,
-        bound: Some(limits.min_similarity),
+        bound: Some(case.limits.min_similarity),
     };
     let unlike = MeasuredPrecondition {
         quantity: PreconditionQuantity::Dissimilarity,
         value: similarity.map(|it| 1.0 - it),
         relation: BoundRelation::MoreThan,
-        bound: Some(1.0 - limits.min_similarity),
+        bound: Some(1.0 - case.limits.min_similarity),
     };
     let [more_others, some_terms] = outnumbered;
     match mode {

@@ -13,7 +13,6 @@ use super::{ProbeDescription, length_gap, occurrence_lead, similarity_lead};
 use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
 use crate::probe::{
     AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
-    ScoreClaimKind,
 };
 
 pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
@@ -29,15 +28,6 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
          terms in place of query terms and prefers the less similar document.",
     example: &[],
 };
-
-pub(super) fn stmc3_claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
-    match mode {
-        AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-            ScoreClaimKind::NotLower
-        }
-        AxiomVariant::PaperCamara2020 => ScoreClaimKind::Higher,
-    }
-}
 
 pub(super) fn find_stmc3_instances(
     mode: AxiomVariant,
@@ -90,29 +80,28 @@ fn fits(
 
 pub(super) fn measure_stmc3_preconditions(
     mode: AxiomVariant,
-    limits: &MiningThresholds,
-    texts: &[DocumentFeatures],
+    case: &QueryPoolFeatures<'_>,
 ) -> Vec<MeasuredPrecondition> {
-    let (first, second) = (&texts[0], &texts[1]);
+    let (first, second) = (&case.pool[0], &case.pool[1]);
     let cover = MeasuredPrecondition {
         quantity: PreconditionQuantity::CoverageLead { a: 2, b: 1 },
         value: Some(f64::from(first.coverage) - f64::from(second.coverage)),
         relation: BoundRelation::Equal,
         bound: Some(0.0),
     };
-    let gap = length_gap(limits, texts, 1, 2);
+    let gap = length_gap(case.limits, case.pool, 1, 2);
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => vec![
             cover,
             gap,
-            occurrence_lead(texts, 1, 2, BoundRelation::MoreThan),
-            similarity_lead(texts, 1, 2),
+            occurrence_lead(case.pool, 1, 2, BoundRelation::MoreThan),
+            similarity_lead(case.pool, 1, 2),
         ],
         AxiomVariant::PaperCamara2020 => vec![
             cover,
             gap,
-            occurrence_lead(texts, 2, 1, BoundRelation::MoreThan),
-            similarity_lead(texts, 1, 2),
+            occurrence_lead(case.pool, 2, 1, BoundRelation::MoreThan),
+            similarity_lead(case.pool, 1, 2),
         ],
         AxiomVariant::Code => vec![
             cover,
@@ -129,7 +118,7 @@ pub(super) fn measure_stmc3_preconditions(
                 relation: BoundRelation::MoreThan,
                 bound: Some(0.0),
             },
-            similarity_lead(texts, 2, 1),
+            similarity_lead(case.pool, 2, 1),
         ],
     }
 }

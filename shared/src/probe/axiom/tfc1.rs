@@ -8,10 +8,9 @@
 //! document needs a query term; their code is the same as `fixed` with `min_terms` 1.
 
 use super::ProbeDescription;
-use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
+use crate::probe::features::{AxiomInstancesForQuery, QueryPoolFeatures};
 use crate::probe::{
     AxiomVariant, BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity,
-    ScoreClaimKind,
 };
 
 pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
@@ -27,10 +26,6 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
          Rennings' .73 needs that idf.",
     example: &["river bank", "river bank river", "river bank mud"],
 };
-
-pub(super) fn tfc1_claim_kind(_: AxiomVariant) -> ScoreClaimKind {
-    ScoreClaimKind::Higher
-}
 
 pub(super) fn find_tfc1_instances(
     mode: AxiomVariant,
@@ -73,15 +68,14 @@ pub(super) fn find_tfc1_instances(
 
 pub(super) fn measure_tfc1_preconditions(
     mode: AxiomVariant,
-    limits: &MiningThresholds,
-    texts: &[DocumentFeatures],
+    case: &QueryPoolFeatures<'_>,
 ) -> Vec<MeasuredPrecondition> {
-    let (winner, loser) = (&texts[0], &texts[1]);
+    let (winner, loser) = (&case.pool[0], &case.pool[1]);
     let lead = f64::from(winner.n_terms) - f64::from(loser.n_terms);
-    let bound = limits.length_tolerance_terms.map(f64::from);
+    let bound = case.limits.length_tolerance_terms.map(f64::from);
     let gap = match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-            super::length_gap(limits, texts, 1, 2)
+            super::length_gap(case.limits, case.pool, 1, 2)
         }
         AxiomVariant::PaperCamara2020 => MeasuredPrecondition {
             quantity: PreconditionQuantity::LengthLead { a: 2, b: 1 },
@@ -92,8 +86,8 @@ pub(super) fn measure_tfc1_preconditions(
     };
     let mut preconditions = vec![
         gap,
-        super::occurrences(texts, 1, least(mode, limits)),
-        super::occurrences(texts, 2, least(mode, limits)),
+        super::occurrences(case.pool, 1, least(mode, case.limits)),
+        super::occurrences(case.pool, 2, least(mode, case.limits)),
     ];
     for term in 0..winner.term_counts.len() {
         preconditions.push(MeasuredPrecondition {
@@ -103,7 +97,12 @@ pub(super) fn measure_tfc1_preconditions(
             bound: Some(0.0),
         });
     }
-    preconditions.push(super::occurrence_lead(texts, 2, 1, BoundRelation::MoreThan));
+    preconditions.push(super::occurrence_lead(
+        case.pool,
+        2,
+        1,
+        BoundRelation::MoreThan,
+    ));
     preconditions
 }
 

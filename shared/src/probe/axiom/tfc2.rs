@@ -10,9 +10,7 @@
 
 use super::ProbeDescription;
 use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
-use crate::probe::{
-    BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity, ScoreClaimKind,
-};
+use crate::probe::{BoundRelation, MeasuredPrecondition, MiningThresholds, PreconditionQuantity};
 
 pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     name: "TFC2",
@@ -74,10 +72,6 @@ pub(super) fn find_tfc2_instances(
         step(a, b);
         step(b, a);
     });
-}
-
-pub(super) fn tfc2_claim_kind() -> ScoreClaimKind {
-    ScoreClaimKind::DiminishingGain
 }
 
 pub(super) fn measure_tfc2_preconditions(

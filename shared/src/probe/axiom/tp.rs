@@ -9,9 +9,7 @@
 
 use super::ProbeDescription;
 use crate::probe::features::{AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures};
-use crate::probe::{
-    AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity, ScoreClaimKind,
-};
+use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 
 /// The minimum number of distinct query terms, since a distance needs two.
 const TWO_TERMS: u32 = 2;
@@ -32,10 +30,6 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
         "the river has a bank",
     ],
 };
-
-pub(super) fn tp_claim_kind() -> ScoreClaimKind {
-    ScoreClaimKind::Higher
-}
 
 pub(super) fn find_tp_instances(
     mode: AxiomVariant,

@@ -53,7 +53,8 @@ pub(super) fn words_in_token_range(
     words
 }
 
-fn all_words(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
+/// Returns the words and punctuation marks of the text.
+pub(super) fn all_words(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     words_in_token_range(source, 0..source.analysis.tokens.len())
 }
 
@@ -69,41 +70,39 @@ pub(super) fn byte_range_of_tokens(
     }
 }
 
-pub(super) fn reorder_words(
+/// Shuffles the spans of a text that `spans` returns.
+pub(super) fn shuffle(
     source: &ManipulationInput<'_>,
-    order: impl FnOnce(usize) -> Vec<usize>,
-) -> String {
-    let words = all_words(source);
-    placed(source.text, &words, &order(words.len()))
-}
-
-pub(super) fn reorder_sentences(
-    source: &ManipulationInput<'_>,
-    order: impl FnOnce(usize) -> Vec<usize>,
-) -> String {
-    let sentences = source.analysis.sentences.iter();
-    let spans: Vec<_> = sentences
-        .map(|it| byte_range_of_tokens(source, it))
-        .collect();
-    placed(source.text, &spans, &order(spans.len()))
-}
-
-pub(super) fn reorder_noun_phrases(
-    source: &ManipulationInput<'_>,
-    order: impl FnOnce(usize) -> Vec<usize>,
-) -> String {
-    let spans = phrase_spans(source);
-    placed(source.text, &spans, &order(spans.len()))
-}
-
-pub(super) fn shuffle_prepositions(
-    source: &ManipulationInput<'_>,
+    spans: fn(&ManipulationInput<'_>) -> Vec<Range<usize>>,
     draw: &mut SeededDraw,
 ) -> String {
+    let spans = spans(source);
+    placed(source.text, &spans, &draw.order(spans.len()))
+}
+
+/// Reverses the order of the spans of a text that `spans` returns.
+pub(super) fn reverse(
+    source: &ManipulationInput<'_>,
+    spans: fn(&ManipulationInput<'_>) -> Vec<Range<usize>>,
+) -> String {
+    let spans = spans(source);
+    let order: Vec<usize> = (0..spans.len()).rev().collect();
+    placed(source.text, &spans, &order)
+}
+
+/// Returns the sentences.
+pub(super) fn sentence_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
+    let sentences = source.analysis.sentences.iter();
+    sentences
+        .map(|it| byte_range_of_tokens(source, it))
+        .collect()
+}
+
+/// Returns the prepositions.
+pub(super) fn preposition_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     let tokens = source.analysis.tokens.iter();
     let prepositions = tokens.filter(|it| it.pos == PartOfSpeech::Adposition);
-    let places: Vec<_> = prepositions.map(|it| it.bytes.clone()).collect();
-    placed(source.text, &places, &draw.order(places.len()))
+    prepositions.map(|it| it.bytes.clone()).collect()
 }
 
 /// Swaps as many random words as there are noun phrases.
@@ -117,7 +116,7 @@ pub(super) fn swap_random_words(source: &ManipulationInput<'_>, draw: &mut Seede
 
 /// Returns the noun phrases, each extended to whole words at both ends: `she's` begins with one.
 /// Phrases that share a word are merged.
-fn phrase_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
+pub(super) fn phrase_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     let words = all_words(source);
     let mut spans: Vec<Range<usize>> = Vec::new();
     for phrase in &source.analysis.noun_phrases {
@@ -148,12 +147,9 @@ fn units(source: &ManipulationInput<'_>, tokens: Range<usize>) -> Vec<Range<usiz
     units
 }
 
-pub(super) fn shuffle_words_keeping_noun_phrases(
-    source: &ManipulationInput<'_>,
-    draw: &mut SeededDraw,
-) -> String {
-    let units = units(source, 0..source.analysis.tokens.len());
-    placed(source.text, &units, &draw.order(units.len()))
+/// Returns the words of the text, with each noun phrase as one unit.
+pub(super) fn words_and_noun_phrases(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
+    units(source, 0..source.analysis.tokens.len())
 }
 
 /// Shuffles each sentence separately, with its last token in place.

@@ -26,17 +26,9 @@ fn training(name: &str, repairs: Option<&str>) -> StudyTraining {
         name: name.to_owned(),
         repairs: repairs.map(str::to_owned),
         spec: TrainingSpec {
-            model: "drmm".to_owned(),
-            pool: "judged".to_owned(),
-            split: "train".to_owned(),
-            dev: "dev".to_owned(),
             test: Some("test".to_owned()),
-            recipe: "default".to_owned(),
-            variant: None,
-            teacher: None,
             augment: augment.iter().map(|it| (*it).to_owned()).collect(),
-            set: Vec::new(),
-            seed: 1,
+            ..TrainingSpec::of_model("drmm")
         },
     }
 }

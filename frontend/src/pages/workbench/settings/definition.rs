@@ -11,7 +11,7 @@ use super::{
     WORDPIECE,
 };
 use crate::widgets::axiom_fields::{parse_axioms_except_selected, parse_length_tolerance};
-use crate::widgets::form::{self, FormFieldId, parse_integer_at_least};
+use crate::widgets::form::{self, FieldErrors, FormFieldId, parse_integer_at_least};
 
 /// A field of the form that can hold an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,12 +66,13 @@ impl LocalStudyFormValues {
         &self,
         files: &LocalStudyAuxiliaryFiles,
     ) -> Result<StudyDefinition, Vec<LocalStudyFieldError>> {
+        use LocalStudyField as Field;
         let mut wrong = FieldErrors(Vec::new());
-        let analyzer = wrong.collect(LocalStudyField::Analyzer, self.analyzer(files));
+        let analyzer = wrong.collect(Field::Analyzer, self.analyzer(files));
         for (at, row) in self.rankers.iter().enumerate() {
             let spec = row.to_ranker_spec_string();
             wrong.collect(
-                LocalStudyField::Ranker(at),
+                Field::Ranker(at),
                 spec.parse::<shared::rank::LexicalRanker>()
                     .map_err(Error::message_without_field),
             );
@@ -80,27 +81,24 @@ impl LocalStudyFormValues {
                 .any(|it| it.to_ranker_spec_string() == spec)
             {
                 wrong.add(
-                    LocalStudyField::Ranker(at),
+                    Field::Ranker(at),
                     "the same ranker is listed above; change or remove it",
                 );
             }
         }
         if self.rankers.is_empty() {
-            wrong.add(
-                LocalStudyField::Ranker(0),
-                "the study needs at least one ranker",
-            );
+            wrong.add(Field::Ranker(0), "the study needs at least one ranker");
         }
         let pool = match self.is_pool_top_of_ranking() {
             true => format!("{}:{}", self.pool, self.pool_depth.trim()),
             false => self.pool.clone(),
         };
         let pool = wrong.collect(
-            LocalStudyField::Pool,
+            Field::Pool,
             pool.parse().map_err(Error::message_without_field),
         );
         let further = wrong.collect(
-            LocalStudyField::FurtherAxioms,
+            Field::FurtherAxioms,
             parse_axioms_except_selected(&self.further_axioms, &self.probes),
         );
         let probes = self.probes.iter().copied();
@@ -115,39 +113,33 @@ impl LocalStudyFormValues {
             }
         }
         if probes.is_empty() {
-            wrong.add(LocalStudyField::Probes, "select at least one axiom");
+            wrong.add(Field::Probes, "select at least one axiom");
         }
         let lacks = |it: &&Probe| it.needs_word_vectors() && files.vectors.is_none();
         if let Some(axiom) = probes.iter().find(lacks) {
             let name = axiom.name();
             wrong.add(
-                LocalStudyField::Probes,
+                Field::Probes,
                 format!("{name} needs word vectors: add a GloVe or word2vec file"),
             );
         }
         if self.variants.is_empty() {
-            wrong.add(LocalStudyField::Variants, "select at least one variant");
+            wrong.add(Field::Variants, "select at least one variant");
         }
         let delta = wrong.collect(
-            LocalStudyField::LengthTolerance,
+            Field::LengthTolerance,
             parse_length_tolerance(&self.length_tolerance),
         );
         let min_terms = wrong.collect(
-            LocalStudyField::MinQueryTerms,
+            Field::MinQueryTerms,
             parse_integer_at_least(&self.min_query_terms, 0, ""),
         );
         let per_query = wrong.collect(
-            LocalStudyField::MaxInstancesPerQuery,
+            Field::MaxInstancesPerQuery,
             parse_optional_integer(&self.max_instances_per_query),
         );
-        let seed = wrong.collect(
-            LocalStudyField::Seed,
-            parse_integer_at_least(&self.seed, 0, ""),
-        );
-        let n_queries = wrong.collect(
-            LocalStudyField::Queries,
-            parse_optional_integer(&self.n_queries),
-        );
+        let seed = wrong.collect(Field::Seed, parse_integer_at_least(&self.seed, 0, ""));
+        let n_queries = wrong.collect(Field::Queries, parse_optional_integer(&self.n_queries));
         match (analyzer, pool, delta, min_terms, per_query, seed, n_queries) {
             (
                 Some(analyzer),
@@ -235,22 +227,6 @@ impl LocalStudyFormValues {
             _ => None,
         };
         self.analyzer.to_analyzer(tokenizer, stopwords)
-    }
-}
-
-/// The errors found so far.
-struct FieldErrors(Vec<LocalStudyFieldError>);
-
-impl FieldErrors {
-    fn add(&mut self, field: LocalStudyField, reason: impl Into<String>) {
-        self.0.push(LocalStudyFieldError {
-            field,
-            reason: reason.into(),
-        });
-    }
-
-    fn collect<T>(&mut self, field: LocalStudyField, found: Result<T, String>) -> Option<T> {
-        found.map_err(|reason| self.add(field, reason)).ok()
     }
 }
 

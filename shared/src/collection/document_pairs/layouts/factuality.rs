@@ -32,6 +32,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::{ConvertedPairDataset, DatasetTransferPair, RowExclusionReason};
+use crate::collection::FileInput;
 use crate::collection::lines::rows::{
     AcceptedRowWarnings, IdFirstOccurrences, feed_nonblank_lines_to_parser, quote_text,
     validate_record_id,
@@ -80,18 +81,15 @@ struct AnswerRow {
 type Pools = BTreeMap<(Entity, usize), Vec<(String, String)>>;
 
 /// Reads rows and replaces the answers in their passages. A row that gives no pair is counted by
-/// the first reason that applies. `progress` receives the number of bytes of the file that have
-/// been read.
+/// the first reason that applies.
 pub fn make_answer_replacement_pairs(
-    name: &str,
+    file: FileInput<'_, impl Read>,
     seed: u64,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
 ) -> Result<ConvertedPairDataset, Error> {
     let mut found = ConvertedPairDataset::default();
     let (mut rows, mut seen) = (Vec::new(), IdFirstOccurrences::default());
     let mut questions: BTreeMap<String, Question> = BTreeMap::new();
-    found.reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, text| {
+    found.reading = feed_nonblank_lines_to_parser(file, |line, text| {
         let asked = parse(text)?;
         let own = Question::of(&asked.row, line);
         let known = questions.entry(asked.row.id.clone()).or_insert(own);

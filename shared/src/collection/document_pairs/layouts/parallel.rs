@@ -13,6 +13,7 @@
 use std::io::Read;
 
 use super::{ConvertedPairDataset, DatasetTransferPair};
+use crate::collection::FileInput;
 use crate::collection::lines::rows::validate_record_id;
 use crate::collection::lines::{FileSizeLimits, LineReader};
 use crate::error::{Error, FileReadReport};
@@ -34,18 +35,14 @@ pub enum PreferredPairSide {
     Source,
 }
 
-/// Reads a file with one sentence per line. `progress` receives the number of bytes of the file
-/// that have been read.
-pub fn read_one_sentence_per_line(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<SentenceFile, Error> {
+/// Reads a file with one sentence per line.
+pub fn read_one_sentence_per_line(file: FileInput<'_, impl Read>) -> Result<SentenceFile, Error> {
+    let name = file.name;
     let mut texts = SentenceFile {
         name: name.to_owned(),
         lines: Vec::new(),
     };
-    let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
+    let mut lines = LineReader::open(file, FileSizeLimits::FILES)?;
     while let Some(line) = lines.next_line()? {
         texts.lines.push(line.text.map(|it| it.trim().to_owned()));
     }
@@ -197,7 +194,7 @@ mod tests {
     use super::*;
 
     fn texts(name: &str, bytes: &[u8]) -> SentenceFile {
-        read_one_sentence_per_line(name, bytes, &mut |_| {}).unwrap()
+        read_one_sentence_per_line(FileInput::without_progress(name, bytes)).unwrap()
     }
 
     fn shown(converted: &ConvertedPairDataset) -> Vec<(&str, &str, &str, &str)> {

@@ -14,6 +14,7 @@ use std::io::Read;
 use sha2::{Digest, Sha256};
 
 use super::{ConvertedPairDataset, DatasetTransferPair};
+use crate::collection::FileInput;
 use crate::collection::lines::rows::{quote_text, validate_record_id};
 use crate::collection::lines::{FileSizeLimits, LineReader};
 use crate::error::Error;
@@ -102,15 +103,12 @@ fn lines(name: &str, bytes: impl Read) -> Result<Vec<String>, Refused> {
         total_bytes: 16 << 20,
         ..FileSizeLimits::FILES
     };
-    let quiet = &mut |_| {};
+    let file = FileInput::without_progress(name, bytes);
     let whole = |it: Error| match it {
         Error::File { reason, .. } => (1, reason),
         it => (1, it.to_string()),
     };
-    let (mut read, mut found) = (
-        LineReader::open(name, bytes, bounds, quiet).map_err(whole)?,
-        Vec::new(),
-    );
+    let (mut read, mut found) = (LineReader::open(file, bounds).map_err(whole)?, Vec::new());
     while let Some(line) = read.next_line().map_err(whole)? {
         let text = line.text.map_err(|it| (line.number, it))?;
         found.push(text.trim().to_owned());

@@ -18,26 +18,24 @@ use super::parallel::restore_penn_brackets;
 use super::{
     ConvertedPairDataset, ConvertedPairDatasetResult, DatasetTransferPair, RowExclusionReason,
 };
-use crate::collection::ByteProgressCallback;
+use crate::collection::FileInput;
 use crate::collection::lines::rows::{
     AcceptedRowWarnings, IdFirstOccurrences, column_count_error, feed_nonblank_lines_to_parser,
     quote_text, validate_record_id,
 };
 
 /// Reads one table of the MSR Paraphrase Corpus; `set`, for example `train`, is the prefix of the
-/// ids. `progress` receives the number of bytes of the file that have been read.
+/// ids.
 pub fn read_msr_paraphrase_table(
     set: &str,
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
+    file: FileInput<'_, impl Read>,
 ) -> ConvertedPairDatasetResult {
     let (mut seen, mut n_heads) = (IdFirstOccurrences::default(), 0);
     let layout = Layout {
         n_columns: 5..=5,
         words: "5 columns: a row is Quality, #1 ID, #2 ID, #1 String and #2 String",
     };
-    let mut found = read_table(name, bytes, progress, layout, |found, line, cells| {
+    let mut found = read_table(file, layout, |found, line, cells| {
         let [quality, first, second, a, b] = cells;
         if (line, quality) == (1, "Quality") {
             n_heads += 1;
@@ -66,19 +64,16 @@ pub fn read_msr_paraphrase_table(
 }
 
 /// Reads one organized table of WikiTurk; `set`, for example `tune`, is the prefix of the ids.
-/// `progress` receives the number of bytes of the file that have been read.
 pub fn read_wikiturk_table(
     set: &str,
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
+    file: FileInput<'_, impl Read>,
 ) -> ConvertedPairDatasetResult {
     let mut seen = IdFirstOccurrences::default();
     let layout = Layout {
         n_columns: 10..=10,
         words: "10 columns: a row is an id, a sentence and eight simplifications",
     };
-    read_table(name, bytes, progress, layout, |found, line, cells| {
+    read_table(file, layout, |found, line, cells| {
         let [id, source, simple @ ..]: [&str; 10] = cells;
         let [source] = filled([("the sentence", source)])?;
         let source = restore_penn_brackets(&source);
@@ -103,19 +98,14 @@ pub fn read_wikiturk_table(
 }
 
 /// Reads `biased.full` of the Wiki Neutrality Corpus. The sentences of one revision are a group.
-/// `progress` receives the number of bytes of the file that have been read.
-pub fn read_wiki_neutrality_corpus(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
-) -> ConvertedPairDatasetResult {
+pub fn read_wiki_neutrality_corpus(file: FileInput<'_, impl Read>) -> ConvertedPairDatasetResult {
     let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
     let layout = Layout {
         n_columns: 5..,
         words: "at least 5 columns: a row of `biased.full` has a revision id, the biased and \
              the neutral sentence as tokens, and both sentences as plain text",
     };
-    read_table(name, bytes, progress, layout, |found, _, cells| {
+    read_table(file, layout, |found, _, cells| {
         let [revision, _, _, biased, neutral] = cells;
         validate_record_id(revision)?;
         let [neutral, biased] = filled([
@@ -144,9 +134,7 @@ struct Layout<R> {
 
 /// Passes the first cells of each row to `row`, which adds their pairs or returns why it cannot.
 fn read_table<R: RangeBounds<usize>, const N: usize>(
-    name: &str,
-    bytes: impl Read,
-    progress: ByteProgressCallback<'_>,
+    file: FileInput<'_, impl Read>,
     layout: Layout<R>,
     mut row: impl FnMut(
         &mut ConvertedPairDataset,
@@ -155,7 +143,7 @@ fn read_table<R: RangeBounds<usize>, const N: usize>(
     ) -> Result<AcceptedRowWarnings, String>,
 ) -> ConvertedPairDatasetResult {
     let mut found = ConvertedPairDataset::default();
-    let reading = feed_nonblank_lines_to_parser(name, bytes, progress, |line, text| {
+    let reading = feed_nonblank_lines_to_parser(file, |line, text| {
         let cells: Vec<&str> = text.split('\t').map(str::trim).collect();
         match cells.first_chunk() {
             Some(first) if layout.n_columns.contains(&cells.len()) => row(&mut found, line, *first),
@@ -198,8 +186,11 @@ mod tests {
                     1\t7\t8\tagain\tagain\r\n\
                     1\t15\t16\t\"Same.\"\t\"Same.\"\r\n\
                     1\t17\t18\t \ttwo\r\n";
-        let found =
-            read_msr_paraphrase_table("train", "t.txt", file.as_bytes(), &mut |_| {}).unwrap();
+        let found = read_msr_paraphrase_table(
+            "train",
+            FileInput::without_progress("t.txt", file.as_bytes()),
+        )
+        .unwrap();
         assert_eq!(
             pairs(&found),
             [
@@ -221,7 +212,11 @@ mod tests {
                     2\tgap\ta\t\tc\td\te\tf\tg\th\n\
                     0\tagain\ta\tb\tc\td\te\tf\tg\th\n\
                     3\n";
-        let found = read_wikiturk_table("tune", "t.tsv", file.as_bytes(), &mut |_| {}).unwrap();
+        let found = read_wikiturk_table(
+            "tune",
+            FileInput::without_progress("t.tsv", file.as_bytes()),
+        )
+        .unwrap();
         assert_eq!(found.pairs.len(), 15);
         let pair = &found.pairs[3];
         assert_eq!(
@@ -242,8 +237,11 @@ mod tests {
                     43\tx\ty\tbiased only\n\
                     4 4\tx\ty\tone\ttwo\n\
                     45\tx\ty\tSame.\tSame.\n";
-        let found =
-            read_wiki_neutrality_corpus("biased.full", file.as_bytes(), &mut |_| {}).unwrap();
+        let found = read_wiki_neutrality_corpus(FileInput::without_progress(
+            "biased.full",
+            file.as_bytes(),
+        ))
+        .unwrap();
         assert_eq!(
             pairs(&found),
             [

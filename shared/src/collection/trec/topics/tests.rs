@@ -1,10 +1,12 @@
+use crate::collection::FileInput;
 use expect_test::{Expect, expect};
 
 use super::read_trec_topics;
 
 /// Compares the accepted queries and the messages about topics with `expected`.
 fn check(file: impl AsRef<[u8]>, expected: Expect) {
-    let (queries, reading) = read_trec_topics("topics.txt", file.as_ref(), &mut |_| ()).unwrap();
+    let (queries, reading) =
+        read_trec_topics(FileInput::without_progress("topics.txt", file.as_ref())).unwrap();
     assert_eq!(reading.n_rows, queries.len() as u64);
     let queries = queries
         .iter()

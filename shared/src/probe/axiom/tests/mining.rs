@@ -22,12 +22,16 @@ fn texts(n: usize) -> Vec<String> {
         .collect()
 }
 
+fn index_with_tokens(docs: &[impl AsRef<str>]) -> Index {
+    let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
+    docs.iter().for_each(|it| builder.add_document(it.as_ref()));
+    builder.finish().unwrap()
+}
+
 #[test]
 fn an_instance_is_mined_iff_all_its_preconditions_hold() {
     let texts = texts(40);
-    let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
-    texts.iter().for_each(|it| builder.add_document(it));
-    let index = builder.finish().unwrap();
+    let index = index_with_tokens(&texts);
     let vectors = vectors();
     let rows = vectors.token_rows_of_index(&index);
     let known = IndexedWordVectors::new(&vectors, &index, &rows);
@@ -163,9 +167,7 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
         ("money", [0.1, 0.9]),
     ]);
     let docs = ["rivers streams", "river money"];
-    let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
-    docs.iter().for_each(|it| builder.add_document(it));
-    let index = builder.finish().unwrap();
+    let index = index_with_tokens(&docs);
     let rows = vectors.token_rows_of_index(&index);
     let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let mine = |mode| {
@@ -195,9 +197,7 @@ fn equal_means_are_equal_whatever_their_rounding() {
         ("silt", b),
     ]);
     let docs = ["tide mud stone", "sand reed silt"];
-    let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
-    docs.iter().for_each(|it| builder.add_document(it));
-    let index = builder.finish().unwrap();
+    let index = index_with_tokens(&docs);
     let rows = vectors.token_rows_of_index(&index);
     let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let terms = index.query_term_statistics("river");

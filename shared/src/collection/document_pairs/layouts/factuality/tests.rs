@@ -1,4 +1,5 @@
 use super::*;
+use crate::collection::FileInput;
 
 fn row(id: &str, question: &str, answers: &str, rest: (&str, &str)) -> String {
     format!(
@@ -9,7 +10,8 @@ fn row(id: &str, question: &str, answers: &str, rest: (&str, &str)) -> String {
 }
 
 fn convert(file: &str) -> ConvertedPairDataset {
-    make_answer_replacement_pairs("f.jsonl", 42, file.as_bytes(), &mut |_| {}).unwrap()
+    make_answer_replacement_pairs(FileInput::without_progress("f.jsonl", file.as_bytes()), 42)
+        .unwrap()
 }
 
 #[test]
@@ -108,8 +110,11 @@ fn a_draw_depends_on_the_seed_the_question_and_the_passage_alone() {
     assert!(drawn.len() > 15, "{drawn:?}");
     let backward: Vec<String> = rows.iter().rev().cloned().collect();
     assert_eq!(by_id(convert(&backward.concat())), forward);
-    let other =
-        make_answer_replacement_pairs("f", 7, rows.concat().as_bytes(), &mut |_| {}).unwrap();
+    let other = make_answer_replacement_pairs(
+        FileInput::without_progress("f", rows.concat().as_bytes()),
+        7,
+    )
+    .unwrap();
     assert_ne!(by_id(other), forward);
 }
 
