@@ -20,7 +20,7 @@ use crate::error::{Error, FileReadReport};
 /// A callback that receives the number of bytes of a file read so far, before decompression.
 pub type ByteProgressCallback<'a> = &'a mut dyn FnMut(u64);
 
-/// A file to read.
+/// A file to read: its name, its bytes and a callback for progress.
 pub struct FileInput<'a, R: 'a> {
     pub(crate) name: &'a str,
     pub(crate) bytes: R,

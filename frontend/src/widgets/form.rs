@@ -15,7 +15,7 @@ pub(crate) struct FormFieldError<F> {
 pub(crate) struct FieldErrors<F>(pub(crate) Vec<FormFieldError<F>>);
 
 impl<F> FieldErrors<F> {
-    /// Adds an error.
+    /// Adds the error of a field, with its reason.
     pub(crate) fn add(&mut self, field: F, reason: impl Into<String>) {
         let reason = reason.into();
         self.0.push(FormFieldError { field, reason });

@@ -90,7 +90,7 @@ pub(super) fn reverse(
     placed(source.text, &spans, &order)
 }
 
-/// Returns the sentences.
+/// Returns the byte range of each sentence.
 pub(super) fn sentence_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     let sentences = source.analysis.sentences.iter();
     sentences
@@ -98,7 +98,7 @@ pub(super) fn sentence_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>
         .collect()
 }
 
-/// Returns the prepositions.
+/// Returns the byte range of each preposition.
 pub(super) fn preposition_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     let tokens = source.analysis.tokens.iter();
     let prepositions = tokens.filter(|it| it.pos == PartOfSpeech::Adposition);
