@@ -39,7 +39,7 @@ fn numbers(tab: &BrowserTab) -> String {
 fn arrow_keys_walk_over_the_map_and_the_panel_follows() {
     with_tab(demo_site::origin(), |tab| {
         open(tab, "/studies/demo");
-        tab.js("document.querySelector('#cell-0-tfc1').focus()", &[]);
+        tab.click_at("#cell-0-tfc1");
         tab.wait_for_text("BM25 on TFC1");
         tab.press(Key::Right);
         tab.wait_for_address("/studies/demo?ranker=bm25&probe=tfc2");
