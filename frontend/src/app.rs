@@ -163,11 +163,6 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
 fn full_title(page: &PageRoute) -> Option<String> {
     let name = lazy_title(page)?;
     Some(match page {
-        PageRoute::Instance {
-            study,
-            probe,
-            number,
-        } => format!("{} instance {number}, {study}", probe.name()),
         PageRoute::Training { training: about } => format!("{name}, {about}"),
         page => match page.study() {
             Some(study) => format!("{name}, {study}"),

@@ -147,8 +147,10 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
         {bar}
         <InstanceListFilters probe view go overview spot/>
         {failure}
-        <MarginFigure rows probe/>
-        <InstanceList rows probe view mode go/>
+        <div class="listing">
+            <MarginFigure rows probe/>
+            <InstanceList rows probe view mode go/>
+        </div>
     }
 }
 

@@ -18,7 +18,7 @@ const PAGES: [(&str, &str); 9] = [
     ),
     ("/studies/demo/probes/tfc1/instances/0", "article.doc"),
     ("/studies/demo/figures", ".drawn svg.drawing"),
-    ("/studies/demo/compare", "table.asked tbody tr"),
+    ("/studies/demo/compare", ".hypotheses li"),
     ("/playground", "#playground-query"),
     ("/workbench", "#files-picker"),
     ("/reproductions", "table.data"),
@@ -80,10 +80,7 @@ fn titles_say_what_a_page_is_about_and_the_skip_link_moves_the_focus() {
     with_tab(demo_site::origin(), |tab| {
         for (address, title) in [
             ("/studies/demo/figures", "Figures, demo · Axioscope"),
-            (
-                "/studies/demo/probes/tfc1/instances/3",
-                "TFC1 instance 3, demo · Axioscope",
-            ),
+            ("/studies/demo/compare", "Compare rankers, demo · Axioscope"),
             ("/about", "About · Axioscope"),
         ] {
             tab.open(address);
