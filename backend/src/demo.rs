@@ -215,7 +215,7 @@ impl PendingDemoScores {
 fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
     let demo = folder.create_demo_files_folder_if_missing()?;
     let transfer = demo.join("transfer");
-    let way_out = "make room, or take another data folder by `--data`";
+    let way_out = crate::store::WRITE_REMEDY;
     fs::create_dir_all(&transfer).map_err(Error::io_error_converter(&transfer, way_out))?;
     for (name, text) in TRANSFERS {
         let path = transfer.join(name);

@@ -237,6 +237,9 @@ impl DataFolder {
     }
 }
 
+/// What to do about a file of the data folder that cannot be written.
+pub(crate) const WRITE_REMEDY: &str = "make room, or take another data folder by `--data`";
+
 /// Writes a file next to its final place and renames it, so that it appears complete or not at all.
 /// An existing path that is not a regular file, such as a pipe, is written directly.
 pub(crate) fn write_atomically<E>(
@@ -332,11 +335,9 @@ impl Database {
     /// Creates the SQLite file of a new database. It appears with its tables or not at all. An
     /// empty file has therefore lost its contents.
     async fn make(file: &Path) -> Result<(), Error> {
-        const WAY_OUT: &str = "make room, or take another data folder by `--data`";
-
         let folder = file.parent().unwrap_or(Path::new("."));
         let scratch = cleanup::create_temporary_folder(folder, cleanup::NEW);
-        let scratch = scratch.map_err(Error::io_error_converter(folder, WAY_OUT))?;
+        let scratch = scratch.map_err(Error::io_error_converter(folder, WRITE_REMEDY))?;
         let beside = scratch.path().join("axioscope.db");
         let store = Database {
             // Error messages name the final path.
@@ -348,11 +349,11 @@ impl Database {
         made?;
         sqlite::restrict_sqlite_files_to_owner(&beside);
         let beside = tempfile::TempPath::try_from_path(beside);
-        let beside = beside.map_err(Error::io_error_converter(file, WAY_OUT))?;
+        let beside = beside.map_err(Error::io_error_converter(file, WRITE_REMEDY))?;
         match beside.persist_noclobber(file) {
             // Another process has created the file in the meantime.
             Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            Err(it) => Err(Error::io_error_converter(file, WAY_OUT)(it.error)),
+            Err(it) => Err(Error::io_error_converter(file, WRITE_REMEDY)(it.error)),
             Ok(()) => Ok(()),
         }
     }

@@ -5,6 +5,7 @@
 //! in columns on disk, a static host serves it as one file. Both load it into this type and answer
 //! with the functions of `study/`, so a page shows the same numbers with and without a server.
 
+mod measures;
 mod definition;
 pub mod trained_rankers;
 pub mod preparation;

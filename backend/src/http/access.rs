@@ -25,7 +25,7 @@ use shared::api::people::{AccessRole, CSRF_HEADER, Person, SessionResponse};
 use crate::clock::unix_time_ms;
 use crate::error::Error;
 use crate::http::AppState;
-use crate::http::limits::ClientKey;
+use crate::http::limits::client_key::ClientKey;
 use crate::store::secret_token::{self, SecretToken};
 
 pub(super) use cookie::{clear_cookie, set_cookie};

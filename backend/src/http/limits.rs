@@ -1,17 +1,17 @@
 //! Limits on concurrency and request rates.
 
 mod body;
+pub(super) mod client_key;
 mod slots;
 mod rate_limit;
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use shared::annotation::PersonId;
 use shared::api::people::AccessRole;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -22,6 +22,7 @@ use crate::http::access::Caller;
 use body::read_body;
 use rate_limit::RateLimit;
 
+pub(super) use client_key::ClientKey;
 pub(super) use slots::{Slot, SlotPool};
 
 /// Maximum number of requests that are handled at once; more are rejected.
@@ -277,27 +278,5 @@ pub(super) async fn shed_load(
             retry_after_s: 5,
         }
         .into_response(),
-    }
-}
-
-/// The key by which limits count a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum ClientKey {
-    /// The IP address. The addresses of an IPv6 /64 network count as one.
-    Address(IpAddr),
-    /// A person who is signed in, from any address.
-    Person(PersonId),
-}
-
-impl ClientKey {
-    /// Returns the key for limits: IPv6 addresses are reduced to their /64 network.
-    pub(super) fn rate_limit_key(self) -> ClientKey {
-        match self {
-            ClientKey::Address(IpAddr::V6(ip)) => {
-                let [a, b, c, d, ..] = ip.segments();
-                ClientKey::Address(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
-            }
-            ClientKey::Address(IpAddr::V4(_)) | ClientKey::Person(_) => self,
-        }
     }
 }

@@ -30,9 +30,6 @@ use crate::models::spec::{NeuralRankerKind, ParsedModelSpec};
 /// The number of queries per document unless the spec has another, as in ABNIRML.
 pub(super) const DEFAULT_QUERIES: usize = 4;
 
-/// The largest number of queries per document that a spec may have.
-pub(super) const MAX_QUERIES: usize = 100;
-
 /// Maximum total length of the cached queries, in bytes.
 const MAX_CACHED_BYTES: usize = 64 << 20;
 

@@ -3,8 +3,10 @@
 use neural::{EmbeddingRankerKind, InteractionRankerKind, RankerArchitecture};
 use shared::score::RankerKind;
 
-use crate::models::document_expansion::MAX_QUERIES;
 use crate::models::passages::LongDocumentStrategy;
+
+/// The largest number of generated queries per document.
+const MAX_QUERIES: usize = 100;
 
 /// How a model is used as a ranker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,8 +28,8 @@ use shared::error::{Error as InputError, ErrorFieldName};
 
 use crate::error::Error;
 use crate::store::{
-    DataFolder, DataFolderLock, Database, DatabaseConfig, OWNER_ALONE, cleanup, sqlite,
-    write_atomically_with_mode,
+    DataFolder, DataFolderLock, Database, DatabaseConfig, OWNER_ALONE, WRITE_REMEDY, cleanup,
+    sqlite, write_atomically_with_mode,
 };
 
 use archive::ArchiveWriter;
@@ -108,17 +108,15 @@ pub(crate) async fn restore_backup(
     database: &DatabaseConfig,
     from: &Path,
 ) -> Result<BackupCounts, Error> {
-    const WAY_OUT: &str = "make room, or take another data folder by `--data`";
-
     let root = &folder.root;
     must_be_empty(root)?;
-    fs::create_dir_all(root).map_err(Error::io_error_converter(root, WAY_OUT))?;
+    fs::create_dir_all(root).map_err(Error::io_error_converter(root, WRITE_REMEDY))?;
     let lock = folder.lock()?;
     // Left by a restore that was killed; this process now holds the lock.
     cleanup::remove_folder_entries_with_prefix(root, SCRATCH)
-        .map_err(Error::io_error_converter(root, WAY_OUT))?;
+        .map_err(Error::io_error_converter(root, WRITE_REMEDY))?;
     let scratch = cleanup::create_temporary_folder(root, SCRATCH);
-    let scratch = scratch.map_err(Error::io_error_converter(root, WAY_OUT))?;
+    let scratch = scratch.map_err(Error::io_error_converter(root, WRITE_REMEDY))?;
     let packed =
         File::open(from).map_err(Error::io_error_converter(from, "give the path of a backup"))?;
     let mut head = None;
@@ -148,7 +146,7 @@ pub(crate) async fn restore_backup(
     if let DatabaseConfig::Sqlite(file) = database {
         size.n_files = move_all(&unpacked.files(), root)?;
         sqlite::restrict_sqlite_files_to_owner(&beside);
-        fs::rename(&beside, file).map_err(Error::io_error_converter(file, WAY_OUT))?;
+        fs::rename(&beside, file).map_err(Error::io_error_converter(file, WRITE_REMEDY))?;
     }
     DataFolder::open(root)?;
     Database::open_and_migrate(database).await?.close().await;

@@ -15,8 +15,7 @@ use shared::error::{Error as InputError, ErrorFieldName};
 
 use crate::error::Error;
 use crate::models::PairScore;
-
-const WAY_OUT: &str = "make room, or take another data folder by `--data`";
+use crate::store::WRITE_REMEDY;
 
 /// Prefix of the names of these files.
 const PREFIX: &str = "draft-";
@@ -41,7 +40,7 @@ impl PartialScores {
     /// Returns an error if another process has locked it.
     pub(crate) fn load_and_lock(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
         let path = place(folder, hash);
-        let failed = || Error::io_error_converter(&path, WAY_OUT);
+        let failed = || Error::io_error_converter(&path, WRITE_REMEDY);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&path).map_err(failed())?;
@@ -69,7 +68,7 @@ impl PartialScores {
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(Error::io_error_converter(&path, WAY_OUT)(error)),
+            Err(error) => return Err(Error::io_error_converter(&path, WRITE_REMEDY)(error)),
         };
         Ok(PartialScores {
             done: read(&bytes).0,
@@ -90,9 +89,9 @@ impl PartialScores {
     /// locked.
     pub(crate) fn delete_unlocked_files(folder: &Path) -> Result<(), Error> {
         for entry in
-            std::fs::read_dir(folder).map_err(Error::io_error_converter(folder, WAY_OUT))?
+            std::fs::read_dir(folder).map_err(Error::io_error_converter(folder, WRITE_REMEDY))?
         {
-            let entry = entry.map_err(Error::io_error_converter(folder, WAY_OUT))?;
+            let entry = entry.map_err(Error::io_error_converter(folder, WRITE_REMEDY))?;
             if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
                 continue;
             }
@@ -101,7 +100,7 @@ impl PartialScores {
                 Ok(file) if take(&file, &path).is_ok() => remove(&path)?,
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(Error::io_error_converter(&path, WAY_OUT)(error)),
+                Err(error) => return Err(Error::io_error_converter(&path, WRITE_REMEDY)(error)),
             }
         }
         Ok(())
@@ -122,7 +121,7 @@ impl PartialScores {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
         };
-        let failed = || Error::io_error_converter(path, WAY_OUT);
+        let failed = || Error::io_error_converter(path, WRITE_REMEDY);
         file.write_all(&record(number, scores)).map_err(failed())?;
         file.sync_data().map_err(failed())
     }
@@ -153,7 +152,7 @@ fn take(file: &File, path: &Path) -> Result<(), Error> {
 fn remove(path: &Path) -> Result<(), Error> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(Error::io_error_converter(path, WAY_OUT)(error))
+            Err(Error::io_error_converter(path, WRITE_REMEDY)(error))
         }
         Ok(()) | Err(_) => Ok(()),
     }

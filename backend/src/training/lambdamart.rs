@@ -5,7 +5,7 @@
 //! at random.
 
 mod checkpoint;
-mod recipe;
+pub(super) mod recipe;
 
 use std::time::Instant;
 

@@ -9,7 +9,7 @@ use shared::error::Error as InputError;
 use shared::probe::CandidatePoolSpec;
 use shared::training::spec::TrainingSpec;
 
-use super::lambdamart::LambdaMartRecipe;
+use super::lambdamart::recipe::LambdaMartRecipe;
 use crate::error::Error;
 
 /// What is trained, on what, and how.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Study;
 use super::analyzer_audit::InstanceRetentionUnderAnalyzer;
 use super::controls::{InstanceFilter, StudyPageControls};
+use super::measures::MEASURES;
 use super::score_stability::ScoreStabilitySummary;
 use super::trained_rankers::TrainedRankerOverview;
 use crate::collection::Query;
@@ -19,9 +20,6 @@ use crate::stats::bootstrap::{self, QueryVerdictCounts};
 use crate::stats::multiple_testing::holm_correction;
 use crate::stats::{EstimateWithInterval, bootstrap::SatisfiedFractionEstimates};
 use crate::verdict::{ClaimOutcomeCounts, VerdictWithMargin};
-
-/// The effectiveness measures of a ranker's order of the pool.
-pub(super) const MEASURES: &[&str] = &["nDCG@10", "RR@10", "AP", "P@5"];
 
 /// A study in a list, with the data of its card and a small heat map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Study;
 use super::controls::{InstanceFilter, StudyPageControls};
 use super::figures::reference_comparison::ComparisonContext;
-use super::overview::MEASURES;
+use super::measures::MEASURES;
 use super::trained_rankers::{StudyTraining, TrainedRankerRecord};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe, ProbeInstances};

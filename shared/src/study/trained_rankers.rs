@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::controls::InstanceFilter;
 use super::definition::validate_study_name;
-use super::overview::MEASURES;
+use super::measures::MEASURES;
 use super::{Study, StudyDefinition};
 use crate::error::{Error, ErrorFieldName};
 use crate::probe::{CandidatePoolSpec, Probe};

@@ -13,6 +13,7 @@ use shared::collection::encode_hex;
 
 use super::{HEAD, files};
 use crate::error::Error;
+use crate::store::WRITE_REMEDY;
 
 const SUMS: &str = "SHA256SUMS";
 
@@ -166,10 +167,7 @@ impl Failed {
     fn told(self, backup: &Path, path: &Path) -> Error {
         match self {
             Failed::Backup(reason) => damaged_backup_error(backup, &reason),
-            Failed::Disk(error) => Error::io_error_converter(
-                path,
-                "make room, or take another data folder by `--data`",
-            )(error),
+            Failed::Disk(error) => Error::io_error_converter(path, WRITE_REMEDY)(error),
         }
     }
 }

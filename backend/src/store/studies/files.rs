@@ -22,9 +22,7 @@ use super::mapped_columns;
 use crate::error::Error;
 use crate::store::instances::{self, CollectionExternalIds, InstanceFileMetadata};
 use crate::store::scores::StudyScoreColumns;
-use crate::store::{DataFolder, OWNER_ALONE, checksum, write_atomically_with_mode};
-
-pub(super) const WAY_OUT: &str = "make room, or take another data folder by `--data`";
+use crate::store::{DataFolder, OWNER_ALONE, WRITE_REMEDY, checksum, write_atomically_with_mode};
 
 /// What to do about a file that is damaged or missing.
 const REMEDY: &str = "make the study again by `axioscope study run` with the file `study.toml` \
@@ -67,7 +65,7 @@ struct MappedColumnsFile {
 /// of a study fails.
 pub(crate) fn save_study_files(data: &DataFolder, study: &Study) -> Result<(), Error> {
     let folder = data.study_folder(&study.definition.name)?;
-    fs::create_dir_all(&folder).map_err(Error::io_error_converter(&folder, WAY_OUT))?;
+    fs::create_dir_all(&folder).map_err(Error::io_error_converter(&folder, WRITE_REMEDY))?;
     let saved = save_in(&folder, study);
     if saved.is_err() && !folder.join(HEAD).exists() {
         // Removes the incomplete study. The error of the save is reported, not one from here.
@@ -83,17 +81,17 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         instances: study.instances.clone(),
     };
     let scratch =
-        tempfile::tempdir_in(folder).map_err(Error::io_error_converter(folder, WAY_OUT))?;
+        tempfile::tempdir_in(folder).map_err(Error::io_error_converter(folder, WRITE_REMEDY))?;
     let mut files = BTreeMap::new();
     // A file that an earlier `study.json` names is replaced only by an identical one.
     let mut put = |stem: &str, ending: &str, write: &dyn Fn(&Path) -> Result<(), Error>| {
         let beside = scratch.path().join(format!("{stem}.{ending}"));
         write(&beside)?;
         let sum = checksum::file_checksum(&beside)
-            .map_err(Error::io_error_converter(&beside, WAY_OUT))?;
+            .map_err(Error::io_error_converter(&beside, WRITE_REMEDY))?;
         let name = format!("{stem}-{sum:.16}.{ending}");
         let path = folder.join(&name);
-        fs::rename(&beside, &path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
+        fs::rename(&beside, &path).map_err(Error::io_error_converter(&path, WRITE_REMEDY))?;
         files.insert(name.clone(), sum);
         Ok::<String, Error>(name)
     };
@@ -114,7 +112,7 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
     let definition = folder.join(DEFINITION);
     write(&definition, study.definition.to_toml().as_bytes())?;
     let sum = checksum::file_checksum(&definition)
-        .map_err(Error::io_error_converter(&definition, WAY_OUT))?;
+        .map_err(Error::io_error_converter(&definition, WRITE_REMEDY))?;
     files.insert(DEFINITION.to_owned(), sum);
 
     let mut rest = study.clone();
@@ -143,16 +141,16 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
 
 /// Removes data files that `study.json` does not name.
 fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
-    for entry in fs::read_dir(folder).map_err(Error::io_error_converter(folder, WAY_OUT))? {
+    for entry in fs::read_dir(folder).map_err(Error::io_error_converter(folder, WRITE_REMEDY))? {
         let path = entry
-            .map_err(Error::io_error_converter(folder, WAY_OUT))?
+            .map_err(Error::io_error_converter(folder, WRITE_REMEDY))?
             .path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let named = |it: &MappedColumnsFile| name == it.file;
         let old = (name.ends_with(".parquet") && name != head.instances && name != head.scores)
             || (name.ends_with(".columns") && !head.columns.as_ref().is_some_and(named));
         if old {
-            fs::remove_file(&path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
+            fs::remove_file(&path).map_err(Error::io_error_converter(&path, WRITE_REMEDY))?;
         }
     }
     Ok(())
@@ -313,7 +311,9 @@ pub(crate) fn instance_file_metadata_of_study(study: &Study) -> InstanceFileMeta
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write_atomically_with_mode(path, OWNER_ALONE, WAY_OUT, |mut file| file.write_all(bytes))
+    write_atomically_with_mode(path, OWNER_ALONE, WRITE_REMEDY, |mut file| {
+        file.write_all(bytes)
+    })
 }
 
 #[cfg(test)]

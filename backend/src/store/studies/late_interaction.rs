@@ -7,9 +7,8 @@ use std::time::SystemTime;
 
 use shared::late_interaction::LateInteractionRankerAnalysis;
 
-use super::files::WAY_OUT;
 use crate::error::Error;
-use crate::store::{DataFolder, checksum, write_atomically};
+use crate::store::{DataFolder, WRITE_REMEDY, checksum, write_atomically};
 
 const PREFIX: &str = "whitebox-";
 
@@ -25,7 +24,7 @@ pub(crate) fn save_late_interaction_analysis(
 ) -> Result<(), Error> {
     let path = place(data, study, &found.header.ranker.fingerprint)?;
     let json = serde_json::to_vec(found).expect("finite numbers and string keys");
-    write_atomically(&path, WAY_OUT, |mut to| {
+    write_atomically(&path, WRITE_REMEDY, |mut to| {
         to.write_all(&checksum::add_json_checksum(&json))
     })
 }
@@ -45,18 +44,19 @@ pub(crate) fn list_analysis_files(
 ) -> Result<Vec<AnalysisFileVersion>, Error> {
     let folder = data.study_folder(study)?;
     let mut files = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(Error::io_error_converter(&folder, WAY_OUT))? {
-        let entry = entry.map_err(Error::io_error_converter(&folder, WAY_OUT))?;
+    for entry in fs::read_dir(&folder).map_err(Error::io_error_converter(&folder, WRITE_REMEDY))? {
+        let entry = entry.map_err(Error::io_error_converter(&folder, WRITE_REMEDY))?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if !(name.starts_with(PREFIX) && name.ends_with(".json")) {
             continue;
         }
         let path = entry.path();
-        let metadata = fs::metadata(&path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
+        let metadata =
+            fs::metadata(&path).map_err(Error::io_error_converter(&path, WRITE_REMEDY))?;
         let modified = metadata.modified();
         files.push(AnalysisFileVersion {
-            modified: modified.map_err(Error::io_error_converter(&path, WAY_OUT))?,
+            modified: modified.map_err(Error::io_error_converter(&path, WRITE_REMEDY))?,
             n_bytes: metadata.len(),
             path,
         });

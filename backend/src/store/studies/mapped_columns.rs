@@ -17,14 +17,14 @@ use shared::probe::doc_column::SharedDocNoColumn;
 use shared::probe::{InstancesHeader, ProbeInstances, StudyDocNo};
 
 use crate::error::Error;
-use crate::store::{checksum, write_atomically};
+use crate::store::{WRITE_REMEDY, checksum, write_atomically};
 
 /// Writes the document columns of all instances to one file, as little-endian 32-bit integers.
 pub(super) fn write_raw_document_columns(
     path: &Path,
     instances: &[ProbeInstances],
 ) -> Result<(), Error> {
-    write_atomically(path, super::files::WAY_OUT, |file| {
+    write_atomically(path, WRITE_REMEDY, |file| {
         let mut out = BufWriter::new(file);
         for it in instances {
             for text in it.docs() {

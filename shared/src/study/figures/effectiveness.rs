@@ -11,7 +11,8 @@ use crate::score::RankerQueryDocumentScores;
 use crate::stats::{EstimateWithInterval, bootstrap, wilcoxon};
 use crate::study::Study;
 use crate::study::controls::InstanceFilter;
-use crate::study::overview::{MEASURES, StudyOverview};
+use crate::study::measures::MEASURES;
+use crate::study::overview::StudyOverview;
 
 /// A ranker is better than another if `p` is below this, uncorrected as in the paper.
 pub const SIGNIFICANCE_LEVEL: f64 = 0.05;
