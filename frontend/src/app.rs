@@ -204,6 +204,7 @@ fn Header() -> impl IntoView {
     });
     // On a phone the links are in a menu, which closes when a page is opened.
     let menu = RwSignal::new(false);
+    let menu_button = NodeRef::<html::Button>::new();
     Effect::new(move |_| {
         path.track();
         menu.set(false);
@@ -231,6 +232,9 @@ fn Header() -> impl IntoView {
         "/" => keyboard::focus_search_field(),
         "Escape" if menu.get_untracked() => {
             menu.set(false);
+            if let Some(button) = menu_button.get_untracked() {
+                let _ = button.focus();
+            }
             KeyPressOutcome::Handled
         }
         _ => KeyPressOutcome::Ignored,
@@ -249,13 +253,21 @@ fn Header() -> impl IntoView {
             <button
                 class="btn bare menu"
                 type="button"
+                node_ref=menu_button
                 aria-controls="pages"
                 aria-expanded=move || menu.get().to_string()
                 on:click=move |_| menu.update(|it| *it = !*it)
             >
                 "Menu"
             </button>
-            <nav id="pages" aria-label="Pages" class:open=menu>{links}</nav>
+            <nav
+                id="pages"
+                aria-label="Pages"
+                class:open=menu
+                on:click=move |_| menu.set(false)
+            >
+                {links}
+            </nav>
             <div class="btns">
                 <button class="btn bare wide" type="button" on:click=move |_| show_keys()>
                     "Shortcuts"

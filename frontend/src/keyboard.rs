@@ -23,7 +23,7 @@ pub(crate) const SHORTCUTS: &[(&str, &str)] = &[
     (
         "annotation",
         "1 first · 2 equal · 3 second · 4 cannot say · U undo · S skip · N note · G guidelines \
-         · M reason matters · E example · H highlights · R report · Enter continue",
+         · M rate the axiom’s reason after the decision · E example · H highlights · R report · Enter continue",
     ),
     ("workbench", "O choose files · Esc cancel"),
     (

@@ -22,6 +22,8 @@ struct ReproductionChoice {
     asked: PaperTable,
     /// The study with our values; none if they are not shown.
     study: Option<String>,
+    /// Whether the study was chosen, or that there is none; otherwise it is the first one.
+    is_explicit: bool,
 }
 
 /// Renders the Reproductions page, which compares published tables with the authors' code and with
@@ -30,19 +32,16 @@ struct ReproductionChoice {
 pub(crate) fn ReproductionsPage() -> impl IntoView {
     let choice = PageLocation::signal_following_query_string(choice_from_address);
     let studies = api::fetch_on_signal_change(|| ListStudiesRequest {});
-    // Without a study in the address, the first one fills our columns.
-    let is_chosen = PageLocation::from_context_or_browser().query_parameter("study");
-    if is_chosen.is_none() {
-        Effect::new(move |_| {
-            let first = studies.get().and_then(Result::ok);
-            let first = first.and_then(|it| Some(it.first()?.name.clone()));
-            if first.is_some() && choice.with_untracked(|it| it.study.is_none()) {
-                choice.update(|it| it.study = first);
-            }
-        });
-    }
+    // Until a study is chosen, the first one fills our columns.
+    Effect::new(move |_| {
+        let first = studies.get().and_then(Result::ok);
+        let first = first.and_then(|it| Some(it.first()?.name.clone()));
+        if first.is_some() && choice.with(|it| it.study.is_none() && !it.is_explicit) {
+            choice.update(|it| it.study = first);
+        }
+    });
     let replayed = LocalResource::new(move || {
-        let ReproductionChoice { asked, study } = choice.get();
+        let ReproductionChoice { asked, study, .. } = choice.get();
         async move { fetch(asked, study).await }
     });
     let shown = |tables: Vec<ReportTable>| {
@@ -89,6 +88,7 @@ fn choice_from_address(address: &PageLocation) -> ReproductionChoice {
             paper: ReproduciblePaper::Camara2020,
             table: 3,
         }),
+        is_explicit: address.query_parameter("study").is_some(),
         study: address.query_parameter("study").filter(|it| !it.is_empty()),
     }
 }
@@ -99,7 +99,8 @@ fn set_choice(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
     };
     // No study is a choice as well.
     let study = next.study.clone().unwrap_or_default();
-    let href = page.href() + &query_string([("study", study)]);
+    let study = next.is_explicit.then_some(("study", study));
+    let href = page.href() + &query_string(study);
     if let Ok(history) = window().history() {
         let null = wasm_bindgen::JsValue::NULL;
         let _ = history.replace_state_with_url(&null, "", Some(&href));
@@ -127,8 +128,8 @@ fn Choices(
     let change = move |at: String| {
         let at: usize = at.parse().unwrap_or_default();
         if let Some(&asked) = tables.get(at) {
-            let study = choice.get_untracked().study;
-            set_choice(ReproductionChoice { asked, study }, choice);
+            let before = choice.get_untracked();
+            set_choice(ReproductionChoice { asked, ..before }, choice);
         }
     };
     let of_studies = move || {
@@ -146,8 +147,12 @@ fn Choices(
             <SelectField label="Table" choose=change>{options}</SelectField>
             <SelectField label="Compare with study" choose=move |name: String| {
                 let study = Some(name).filter(|it| !it.is_empty());
-                let asked = choice.get_untracked().asked;
-                set_choice(ReproductionChoice { asked, study }, choice);
+                let next = ReproductionChoice {
+                    study,
+                    is_explicit: true,
+                    ..choice.get_untracked()
+                };
+                set_choice(next, choice);
             }>
                 <option value="" selected=none>"none"</option>
                 {of_studies}

@@ -373,7 +373,11 @@ fn selected_cell(
         row: RankerOrRelevanceRow::Ranker(0),
         probe: it.probe,
     });
-    let instructive = || find_most_instructive_result(overview).map(|it| finding_position(&it));
+    // The row of relevance has no examples.
+    let instructive = || {
+        let found = find_most_instructive_result(overview).map(|it| finding_position(&it));
+        found.filter(|it| it.row != RankerOrRelevanceRow::Relevance)
+    };
     wanted
         .filter(known)
         .or_else(|| instructive().filter(known))

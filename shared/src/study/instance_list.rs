@@ -64,8 +64,9 @@ impl InstanceListOptions {
 pub enum InstanceSort {
     /// By what a reader learns from an instance, highest first: `2 r + c + |m| / (|m| + s)`. `r` is
     /// 1 if one of the documents is relevant (grade 1 or higher), otherwise 0; `c` is the fraction
-    /// of the words of the query that are not English function words; `m` is the margin, and `s`
-    /// the standard deviation of the ranker's scores. Instances without a verdict come last.
+    /// of the words of the query that are not English function words; `m` is the margin, 0 for a
+    /// tie, and `s` the standard deviation of the ranker's scores. Instances without a verdict come
+    /// last.
     #[default]
     MostInstructive,
     /// As mined: by query, then by documents.
@@ -221,9 +222,9 @@ mod tests {
             match listing.sort {
                 // No word of the queries is a function word.
                 InstanceSort::MostInstructive => margin.map_or(f64::INFINITY, |margin| {
-                    let size = match margin {
-                        0.0 => 0.0,
-                        it => it.abs() / (it.abs() + deviation),
+                    let size = match margin.abs() {
+                        it if it <= width => 0.0,
+                        it => it / (it + deviation),
                     };
                     -(if it.2 { 3.0 } else { 1.0 } + size)
                 }),

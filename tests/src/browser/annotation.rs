@@ -6,7 +6,7 @@ mod page_text;
 
 use std::collections::BTreeMap;
 
-use shared::annotation::event::AnnotationEventAction;
+use shared::annotation::event::{AnnotationDecision, AnnotationEventAction};
 use shared::annotation::export::ExportedAnnotationEvent;
 use shared::annotation::log::AnnotationEventValidity;
 use shared::annotation::{AnnotatorAnswer, AxiomReasonRating, ItemNo, PersonId};
@@ -243,6 +243,13 @@ fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
     );
 }
 
+fn decision(row: &ExportedAnnotationEvent) -> Option<&AnnotationDecision> {
+    match &row.event.action {
+        AnnotationEventAction::Decided(decision) => Some(decision),
+        _ => None,
+    }
+}
+
 /// Checks that the export has the answers that were given on screen.
 fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.open(&format!("/annotation/tasks/{}/curate?tab=export", task.0));
@@ -254,14 +261,20 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
         .map(|it| serde_json::from_str(it).unwrap())
         .collect();
     let mut stands: BTreeMap<(PersonId, ItemNo), AnnotatorAnswer> = BTreeMap::new();
-    let rated = rows.iter().filter(|it| match &it.event.action {
-        AnnotationEventAction::Decided(decision) => {
-            it.status == AnnotationEventValidity::Active
-                && decision.comment.reason_rating == Some(AxiomReasonRating::Matters)
-        }
-        _ => false,
-    });
-    assert_eq!(rated.count(), 1);
+    let active = rows
+        .iter()
+        .filter(|it| it.status == AnnotationEventValidity::Active);
+    let is_rated =
+        |it: &&AnnotationDecision| it.comment.reason_rating == Some(AxiomReasonRating::Matters);
+    let rated: Vec<&AnnotationDecision> = active.filter_map(decision).filter(is_rated).collect();
+    assert_eq!(rated.len(), 1);
+    let replaced = rows.iter().find(|it| it.event.key == rated[0].replaces[0]);
+    let replaced = replaced.and_then(decision).unwrap();
+    assert_eq!(replaced.answer, rated[0].answer);
+    assert!(
+        replaced.duration_ms <= rated[0].duration_ms,
+        "the time of the decision is lost"
+    );
     for row in &rows {
         if let (AnnotationEventAction::Decided(it), AnnotationEventValidity::Active) =
             (&row.event.action, row.status)

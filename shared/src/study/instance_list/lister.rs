@@ -172,8 +172,9 @@ impl<'a> InstanceLister<'a> {
             (InstanceSort::Query, _) => 0.0,
             (_, None) => f64::INFINITY,
             (InstanceSort::MostInstructive, Some(margin)) => {
+                // Ties have one key, so that they are counted and not sorted.
                 let share = match margin.abs() {
-                    0.0 => 0.0,
+                    it if it <= self.tie_width => 0.0,
                     it => it / (it + self.score_deviation),
                 };
                 -(judged.content_value + share)

@@ -104,6 +104,11 @@ impl AnnotationPageState {
             let screen = it.displayed_item().filter(|it| it.feedback.is_none())?;
             let claim = screen.item.content.claim;
             let words = self.comment.current_comment();
+            // The same answer again keeps the time that it took.
+            let earlier = screen.earlier.as_ref().filter(|_| {
+                screen.will_replace_decision() && screen.earlier_answer() == Some(answer)
+            });
+            let took = took + earlier.map_or(0, |it| it.decision.duration_ms);
             Some((
                 screen.create_decision(answer, words, took),
                 item::BUTTON_LABELS.answer_label(claim, answer),
@@ -184,7 +189,7 @@ impl AnnotationPageState {
         let changed = self.session.with_untracked(|it| {
             let screen = it
                 .displayed_item()
-                .filter(|it| it.will_replace_decision())?;
+                .filter(|it| it.feedback.is_none() && it.will_replace_decision())?;
             let before = screen.earlier.as_ref()?;
             (before.decision.comment != comment).then(|| screen.earlier_answer())?
         });
@@ -329,12 +334,24 @@ impl AnnotationPageState {
     pub(super) fn rate_reason(self) {
         let is_decided = |it: &AnnotationSession| {
             let screen = it.displayed_item();
-            screen.is_some_and(|it| it.will_replace_decision())
+            screen.is_some_and(|it| it.feedback.is_none() && it.will_replace_decision())
         };
         if self.session.with_untracked(is_decided) {
             return self
                 .toast
                 .set(Some(self.comment.cycle_reason_rating().to_owned()));
+        }
+        let has_draft = self.session.with_untracked(|it| {
+            let screen = it.displayed_item().filter(|it| it.feedback.is_none());
+            screen.is_some_and(|it| {
+                let before = it.earlier.as_ref().map(|it| it.decision.comment.clone());
+                self.comment.current_comment() != before.unwrap_or_default()
+            })
+        });
+        if has_draft {
+            return self.toast.set(Some(
+                "Decide first: this item has a note or tags".to_owned(),
+            ));
         }
         let last = self.session.with_untracked(|it| {
             let mut decided = it.undoable_actions().iter().rev();

@@ -120,8 +120,11 @@ impl NewTaskForm {
                     let has_behaviours = found.n_behavioral_tests > 0;
                     let has_relevant = found.columns.iter().any(|it| it.n_with_relevant > 0);
                     if !has_relevant {
-                        let all = InstanceSubset::All;
-                        self.draft.update(|it| it.controls.subset = all);
+                        self.draft.update(|it| {
+                            if it.controls.subset == InstanceSubset::WithRelevant {
+                                it.controls.subset = InstanceSubset::All;
+                            }
+                        });
                     }
                     self.action.error.set(None);
                     self.study.set(Some(found));
