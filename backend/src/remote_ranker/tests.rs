@@ -15,7 +15,6 @@ fn service(spec: &str) -> RemoteRanker {
     spec.parse().unwrap_or_else(|it| panic!("{spec}: {it}"))
 }
 
-/// Returns the scores of all pairs, with the partial scores in `folder`.
 /// Returns the scores in a folder that a ranker has of these pairs.
 fn partial_scores(
     it: &RemoteRanker,
@@ -25,6 +24,7 @@ fn partial_scores(
     PartialScores::load_and_lock(folder, &it.scoring_inputs_sha256(listed)).unwrap()
 }
 
+/// Returns the scores of all pairs, with the partial scores in `folder`.
 fn scores_with(
     it: &RemoteRanker,
     listed: &QueryDocumentPairsWithTexts<'_>,

@@ -146,6 +146,8 @@ fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
         ann.decide();
         if at == 5 {
             ann.undo();
+            // Longer than the rating afterwards takes by itself.
+            std::thread::sleep(std::time::Duration::from_secs(3));
             ann.decide();
             ann.rate_reason();
         }
@@ -271,6 +273,7 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     let replaced = rows.iter().find(|it| it.event.key == rated[0].replaces[0]);
     let replaced = replaced.and_then(decision).unwrap();
     assert_eq!(replaced.answer, rated[0].answer);
+    assert!(replaced.duration_ms >= 2_500, "{}", replaced.duration_ms);
     assert!(
         replaced.duration_ms <= rated[0].duration_ms,
         "the time of the decision is lost"
