@@ -245,7 +245,7 @@ mod tests {
         let known: Vec<f64> = known.collect();
         let mean = known.iter().sum::<f64>() / known.len() as f64;
         let squares = known.iter().map(|it| (it - mean) * (it - mean));
-        libm::sqrt(squares.sum::<f64>() / known.len() as f64)
+        libm::sqrt(squares.sum::<f64>() / (known.len() - 1) as f64)
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::{
 use crate::error::Error;
 use crate::probe::{ProbeInstances, ScoreClaim, StudyDocNo};
 use crate::score::RankerQueryDocumentScores;
+use crate::stats::bootstrap;
 use crate::text::stopwords;
 use crate::verdict::{VerdictOutcome, VerdictWithMargin};
 
@@ -473,12 +474,12 @@ impl<'a> InstanceLister<'a> {
     }
 }
 
-/// Returns the standard deviation of a ranker's scores.
+/// Returns the standard deviation of a ranker's scores; 0 with fewer than two scores.
 fn score_deviation(scores: &RankerQueryDocumentScores) -> f64 {
-    let known = || scores.scores_in_pair_order().iter().flatten();
-    let n = known().count().max(1) as f64;
-    let mean = known().sum::<f64>() / n;
-    libm::sqrt(known().map(|it| (it - mean) * (it - mean)).sum::<f64>() / n)
+    let known = scores.scores_in_pair_order().iter().flatten().copied();
+    let deviation = bootstrap::standard_deviation(&known.collect::<Vec<f64>>());
+    // `max` leaves NaN out.
+    deviation.max(0.0)
 }
 
 /// Returns bins of round width from the lowest to the highest margin, with an edge at 0.
