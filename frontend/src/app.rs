@@ -14,6 +14,7 @@ use crate::old_addresses::present_address;
 use crate::pages::instances::ProbeInstancesPage;
 use crate::pages::studies::Studies;
 use crate::pages::study::StudyPage;
+use crate::pages::study::tabs::StudyTab;
 use crate::pages::workbench::WorkbenchPage;
 use crate::routes::PageRoute;
 use crate::theme::PageTheme;
@@ -35,7 +36,7 @@ pub(crate) fn App() -> impl IntoView {
                     <Routes fallback=NotFound>
                         <Route path=RouteMatcher(|it| *it == PageRoute::Studies) view=Studies/>
                         <Route
-                            path=RouteMatcher(|it| it.study_page_study().is_some())
+                            path=RouteMatcher(|it| StudyTab::of_page(it).is_some())
                             view=StudyPage
                         />
                         <Route
@@ -137,9 +138,10 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
         | PageRoute::Study { .. }
         | PageRoute::BehavioralTests { .. }
         | PageRoute::HumanJudgments { .. }
+        | PageRoute::Figures { .. }
+        | PageRoute::Reproducibility { .. }
         | PageRoute::Instances { .. }
         | PageRoute::Workbench => None,
-        PageRoute::Figures { .. } => Some("Figures"),
         PageRoute::LateInteraction { .. } => Some("Late interaction"),
         PageRoute::CompareRankers { .. } => Some("Compare rankers"),
         PageRoute::Instance { .. } => Some("Instance"),

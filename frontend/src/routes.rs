@@ -12,12 +12,12 @@ use shared::reproduce::{PaperTable, ReproduciblePaper};
 pub(crate) enum PageRoute {
     /// The list of studies.
     Studies,
-    /// The results of one study.
+    /// The axioms of one study, the first tab of its page.
     Study {
         /// Name of the study.
         study: String,
     },
-    /// The figures of a study, as in the papers.
+    /// The figures of a study, as in the papers, a tab of the Study page.
     Figures {
         /// Name of the study.
         study: String,
@@ -34,13 +34,18 @@ pub(crate) enum PageRoute {
         /// Name of the study.
         study: String,
     },
-    /// The behavioral tests of a study, a section of the Study page.
+    /// The behavioral tests of a study, a tab of the Study page.
     BehavioralTests {
         /// Name of the study.
         study: String,
     },
-    /// The human judgments of a study, a section of the Study page.
+    /// The human judgments of a study, a tab of the Study page.
     HumanJudgments {
+        /// Name of the study.
+        study: String,
+    },
+    /// How a study was made and how stable its scores are, a tab of the Study page.
+    Reproducibility {
         /// Name of the study.
         study: String,
     },
@@ -140,6 +145,9 @@ const ROUTES: &[Route] = &[
     }),
     ("/studies/:study/human-judgments", |it| {
         it.study(|study| PageRoute::HumanJudgments { study })
+    }),
+    ("/studies/:study/reproducibility", |it| {
+        it.study(|study| PageRoute::Reproducibility { study })
     }),
     ("/studies/:study/trial", |it| {
         it.study(|study| PageRoute::Trial { study })
@@ -246,16 +254,6 @@ impl PageRoute {
         routes.find_map(|(pattern, page)| page(&PathValues::match_path(pattern, path)?))
     }
 
-    /// Returns the name of the study whose Study page this is, whole or one of its sections.
-    pub(crate) fn study_page_study(&self) -> Option<&str> {
-        match self {
-            PageRoute::Study { study }
-            | PageRoute::BehavioralTests { study }
-            | PageRoute::HumanJudgments { study } => Some(study),
-            _ => None,
-        }
-    }
-
     /// Returns the name of the study that the page is about.
     pub(crate) fn study(&self) -> Option<String> {
         self.values().text("study")
@@ -309,6 +307,7 @@ impl PageRoute {
             | PageRoute::CompareRankers { study }
             | PageRoute::BehavioralTests { study }
             | PageRoute::HumanJudgments { study }
+            | PageRoute::Reproducibility { study }
             | PageRoute::Trial { study } => vec![("study", study.clone())],
             PageRoute::LateInteraction {
                 study,
@@ -468,6 +467,10 @@ mod tests {
             (
                 PageRoute::HumanJudgments { study: study() },
                 "/studies/demo/human-judgments",
+            ),
+            (
+                PageRoute::Reproducibility { study: study() },
+                "/studies/demo/reproducibility",
             ),
             (PageRoute::Trial { study: study() }, "/studies/demo/trial"),
             (

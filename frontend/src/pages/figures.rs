@@ -5,22 +5,22 @@ use leptos::prelude::*;
 use shared::api::GetFiguresRequest;
 use shared::plot;
 use shared::probe::AxiomVariant;
-use shared::report::{self, format};
+use shared::report;
 use shared::score::disambiguate_labels;
 use shared::score::slug::ranker_slugs;
 use shared::study::controls::StudyPageControls;
 use shared::study::figures::{StudyFigureOptions, StudyFigures};
 
 use crate::api;
-use crate::location::PageLocation;
+use crate::location::{self, PageLocation};
 use crate::pages::study::address;
 use crate::routes::{PageRoute, query_string};
 use crate::widgets::controls::QuerySplitSelect;
 use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::form::SelectField;
-use crate::widgets::resource_view::{RequestReplyView, StudyBreadcrumb};
+use crate::widgets::resource_view::RequestReplyView;
 
-/// Renders the Figures page of a study.
+/// Renders the tab of a study's figures.
 #[component]
 pub(crate) fn FiguresPage(
     /// The name of the study.
@@ -35,15 +35,7 @@ pub(crate) fn FiguresPage(
     let name = study.clone();
     let shown =
         move |figures| view! { <FiguresView figures choice study=name.clone()/> }.into_any();
-    view! {
-        <StudyBreadcrumb study here="Figures"/>
-        <RequestReplyView
-            answer=drawn
-            until="Counting pairs"
-            without="The figures cannot be shown"
-            shown
-        />
-    }
+    view! { <RequestReplyView answer=drawn until="Counting pairs" shown/> }
 }
 
 fn choice_from_address(address: &PageLocation) -> StudyFigureOptions {
@@ -58,8 +50,8 @@ fn choice_from_address(address: &PageLocation) -> StudyFigureOptions {
     }
 }
 
-/// Writes the options to the address and updates the figures.
-fn set_choice(study: &str, next: StudyFigureOptions, choice: RwSignal<StudyFigureOptions>) {
+/// Writes the options to the address, which the figures follow.
+fn set_choice(study: &str, next: &StudyFigureOptions) {
     let usual = StudyFigureOptions::default();
     let mut pairs = address::controls_parameters(&next.controls);
     if next.reference != usual.reference {
@@ -71,12 +63,7 @@ fn set_choice(study: &str, next: StudyFigureOptions, choice: RwSignal<StudyFigur
     let page = PageRoute::Figures {
         study: study.to_owned(),
     };
-    let href = page.href() + &query_string(pairs);
-    if let Ok(history) = window().history() {
-        let null = wasm_bindgen::JsValue::NULL;
-        let _ = history.replace_state_with_url(&null, "", Some(&href));
-    }
-    choice.set(next);
+    location::replace_browser_address(&(page.href() + &query_string(pairs)));
 }
 
 /// Returns the label of each ranker, with its parameters where labels coincide.
@@ -123,17 +110,6 @@ fn FiguresView(
     });
     let modes = figures.variants.clone();
     view! {
-        <div class="head">
-            <div>
-                <h1>{figures.title.clone()}</h1>
-                <p class="facts">
-                    <span>"Figures"</span>
-                    <span class="hash" title="Instance hash">
-                        {format::shorten_hash(&figures.instances_hash)}
-                    </span>
-                </p>
-            </div>
-        </div>
         <Choices figures=figures.clone() modes choice study/>
         <ExportableFigureSection
             id="funnel"
@@ -214,7 +190,7 @@ fn Choices(
     let change = move |turn: &dyn Fn(&mut StudyFigureOptions)| {
         let mut next = choice.get_untracked();
         turn(&mut next);
-        set_choice(&study, next, choice);
+        set_choice(&study, &next);
     };
     let shown = figures.variant;
     let modes_options = modes

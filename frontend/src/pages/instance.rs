@@ -19,7 +19,7 @@ use shared::score::RankerKind;
 use shared::score::slug::{parse_ranker_slug_or_position, ranker_slugs};
 use shared::study::instance_details::{InstanceDetails, RankerInstanceVerdict};
 
-use super::study::address::{InstanceView, StudyView, variant_from_address};
+use super::study::address::{InstanceView, StudyView, cell_href, variant_from_address};
 use crate::api;
 use crate::keyboard::{self, KeyPressOutcome};
 use crate::location::{self, PageLocation};
@@ -170,11 +170,12 @@ fn Crumbs(
         let (view, ways) = (view.get(), ways.get());
         let dials = view.list.dials.clone();
         let study = match view.ranker.clone() {
-            Some(ranker) => StudyView::with_selection(dials, place.probe, ranker),
+            Some(ranker) => cell_href(&place.study, dials, place.probe, ranker),
             None => StudyView {
                 controls: dials,
                 ..StudyView::default()
-            },
+            }
+            .href(&place.study),
         };
         let probe = place.probe;
         let called = probe.name();
@@ -195,7 +196,7 @@ fn Crumbs(
             |it| it.position_text(probe),
         );
         Some(view! {
-            <a href=study.href(&place.study)>{place.study.clone()}</a>
+            <a href=study>{place.study.clone()}</a>
             {list}
             <span>{here}</span>
         })

@@ -16,10 +16,8 @@ use shared::study::controls::StudyPageControls;
 use shared::study::instance_list::{ListedInstance, MarginHistogram};
 use shared::verdict::VerdictOutcome;
 
-use super::study::address::{CellAddress, InstanceListView, InstanceView, StudyView};
-use super::study::{
-    describe_documents_with_grades, format_margin, margin_definition, margin_digits,
-};
+use super::study::address::{CellAddress, InstanceListView, InstanceView, cell_href};
+use super::study::{ListedDocuments, format_margin, margin_definition, margin_digits};
 use crate::api::latest_reply::ReactiveRequest;
 use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
@@ -130,10 +128,8 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
         })
     };
     let mode = Memo::new(move |_| overview.get().map_or(AxiomVariant::Fixed, |it| it.variant));
-    let study_href = move || {
-        let view = StudyView::with_selection(dials.get(), probe, ranker.get_value());
-        name.with_value(|it| view.href(it))
-    };
+    let study_href =
+        move || name.with_value(|it| cell_href(it, dials.get(), probe, ranker.get_value()));
     let study_title = move || overview.get().map_or(study.clone(), |it| it.title.clone());
     view! {
         <Title text=heading/>
@@ -306,9 +302,13 @@ fn InstanceList(
         None => "Loading the list".to_owned(),
         Some(n) => format_count_with_noun(n, one, many),
     };
+    let is_axiom = probe.is_axiom();
     let header = move || {
         view! {
             <p class="note" role="status">{said}</p>
+            {is_axiom.then(|| view! {
+                <p class="note wide-only">"Left: the document that the axiom ranks higher"</p>
+            })}
             <p class="note keys-note">
                 <kbd>"J"</kbd> " " <kbd>"K"</kbd> " next, previous · "
                 <kbd>"Enter"</kbd> " opens"
@@ -364,7 +364,6 @@ fn InstanceListRow(
             };
             let href = place.href(&study, probe, mode.get(), line.number);
             let digits = margin_digits(&histogram);
-            let below = describe_documents_with_grades(&line);
             let part = line
                 .is_truncated
                 .then(|| view! { <span class="label">"truncated"</span> });
@@ -378,7 +377,7 @@ fn InstanceListRow(
                 >
                     <span class="asked">
                         <b>{line.query.clone()}</b>
-                        <span class="label">{below}</span>
+                        <ListedDocuments line=line.clone()/>
                     </span>
                     {part}
                     <ClaimSupportBar share=margin_share(&line, &histogram)/>

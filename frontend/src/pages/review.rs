@@ -51,6 +51,7 @@ pub(crate) fn render_review_route(page: PageRoute) -> AnyView {
         | PageRoute::CompareRankers { .. }
         | PageRoute::BehavioralTests { .. }
         | PageRoute::HumanJudgments { .. }
+        | PageRoute::Reproducibility { .. }
         | PageRoute::Instances { .. }
         | PageRoute::Instance { .. }
         | PageRoute::Reproductions { .. }

@@ -105,6 +105,10 @@ pub struct ListedInstance {
     pub docs: Vec<String>,
     /// The grades, in the same order.
     pub grades: Vec<Option<i32>>,
+    /// The first characters of the documents, in the same order; empty if the texts are withheld.
+    /// They are user data: show them as text, never as HTML.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excerpts: Vec<String>,
     /// `None` unless all documents have a score.
     pub outcome: Option<VerdictOutcome>,
     /// `None` unless all documents have a score.

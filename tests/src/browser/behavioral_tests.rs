@@ -75,23 +75,30 @@ fn other_numbers(tab: &BrowserTab, before: &str) -> String {
 #[test]
 fn another_width_changes_numbers_and_address() {
     with_tab(&SITE.origin, |tab| {
-        open(tab, "/studies/both");
+        // A study opens on its axioms, and its tabs keep the controls.
+        tab.open("/studies/both?subset=untruncated");
         tab.wait_for_text("21 behavioral tests");
+        tab.click(AriaRole::Link, "Behavioral tests");
+        tab.wait_for_address("/studies/both/behavioral-tests?subset=untruncated");
+        tab.click(AriaRole::Link, "Axioms");
+        tab.wait_for_element("a map", "[role=grid] a.cell");
+        assert_eq!(tab.count(".behaviours"), 0);
+        open(tab, "/studies/both/behavioral-tests");
         let tuned = numbers(tab);
         tab.click(AriaRole::Radio, "0");
-        tab.wait_for_address("/studies/both?test_tie_threshold=0");
+        tab.wait_for_address("/studies/both/behavioral-tests?test_tie_threshold=0");
         let zero = other_numbers(tab, &tuned);
         tab.click(AriaRole::Radio, "custom");
         tab.fill("ε, in score units", "-1");
         tab.wait_for_text("ε must be a number of at least 0");
         tab.fill("ε, in score units", "2.5");
-        tab.wait_for_address("/studies/both?test_tie_threshold=2.5");
+        tab.wait_for_address("/studies/both/behavioral-tests?test_tie_threshold=2.5");
         other_numbers(tab, &zero);
-        // The controls of the axioms keep the view of the behavioral tests.
-        tab.click(AriaRole::Radio, "not truncated");
-        tab.wait_for_address("/studies/both?subset=untruncated&test_tie_threshold=2.5");
         // The address alone restores the same view.
-        open(tab, "/studies/both?test_tie_threshold=0");
+        open(tab, "/studies/both/behavioral-tests?test_tie_threshold=0");
+        assert_eq!(numbers(tab), zero);
+        // They were on the same page as the axioms before.
+        open(tab, "/studies/both?test_tie_threshold=0&test=prepend-query&test_ranker=ql");
         assert_eq!(numbers(tab), zero);
     });
 }
@@ -99,26 +106,26 @@ fn another_width_changes_numbers_and_address() {
 #[test]
 fn a_cell_opens_its_details_and_leads_to_its_samples() {
     with_tab(&SITE.origin, |tab| {
-        open(tab, "/studies/both");
+        open(tab, "/studies/both/behavioral-tests");
         tab.click_at("#effect-prepend-query-all-1");
-        tab.wait_for_address("/studies/both?test=prepend-query&test_ranker=ql");
+        tab.wait_for_address("/studies/both/behavioral-tests?test=prepend-query&test_ranker=ql");
         tab.wait_for_text("QL on Prepend query");
         tab.wait_for_text("p (paired t test)");
         // Arrow keys move from cell to cell, and Enter selects one.
         tab.press(Key::Down);
         tab.press(Key::Left);
         tab.press(Key::Enter);
-        tab.wait_for_address("/studies/both?test=drop-query-terms&test_ranker=bm25");
+        tab.wait_for_address("/studies/both/behavioral-tests?test=drop-query-terms&test_ranker=bm25");
         tab.wait_for_text("BM25 on Drop query terms");
         let labels = "[aria-label=Documents] label";
         tab.click_at(&format!("{labels}:nth-child(2)"));
         tab.wait_for_address(
-            "/studies/both?documents=relevant&test=drop-query-terms&test_ranker=bm25",
+            "/studies/both/behavioral-tests?documents=relevant&test=drop-query-terms&test_ranker=bm25",
         );
         tab.wait_for_text("Relevant documents: grade");
         assert_eq!(tab.count("#effect-drop-query-terms-relevant-0"), 1);
         tab.choose("Ranker", "QL Dirichlet, μ 2500");
-        tab.wait_for_address("/studies/both?matrix_ranker=ql&documents=relevant");
+        tab.wait_for_address("/studies/both/behavioral-tests?matrix_ranker=ql&documents=relevant");
         assert_eq!(tab.count(".effects [aria-pressed=true]"), 1);
         // One of its three pairs has two identical documents.
         tab.wait_for_text("2 samples; excluded from 3 pairs: 1 identical");
@@ -133,7 +140,7 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
                 .some(it => it.textContent === 'negative')",
         );
         tab.click_at("nav.crumbs a[href^='/studies/']");
-        tab.wait_for_address("/studies/both?");
+        tab.wait_for_address("/studies/both/behavioral-tests?");
         tab.wait_until("the behaviours", SHOWN);
         tab.wait_for_text("BM25 on Drop query terms");
     });
@@ -142,7 +149,9 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
 #[test]
 fn behaviours_alone_have_no_map() {
     with_tab(&SITE.origin, |tab| {
+        // It has no tab for axioms, and opens on its behavioral tests.
         open(tab, "/studies/alone");
+        assert!(!tab.has(AriaRole::Link, "Axioms"));
         assert_eq!(tab.count(".map, .findings"), 0);
         assert!(!tab.text("main").contains("No ranker has scored"));
         readability::expect_readable(tab, "behavioral tests");

@@ -9,7 +9,7 @@ use super::tab::{AriaRole, ColorScheme, with_tab};
 const SCREENS: [(u32, u32); 2] = [(1440, 900), (390, 844)];
 
 /// The first cell, instance or button of each page.
-const PAGES: [(&str, &str); 9] = [
+const PAGES: [(&str, &str); 11] = [
     ("/", "a.card"),
     ("/studies/demo", "[role=grid] a.cell[data-step]"),
     (
@@ -17,7 +17,9 @@ const PAGES: [(&str, &str); 9] = [
         "a.line .verdict",
     ),
     ("/studies/demo/probes/tfc1/instances/0", "article.doc"),
+    ("/studies/demo/behavioral-tests", ".effects button.cell"),
     ("/studies/demo/figures", ".drawn svg.drawing"),
+    ("/studies/demo/reproducibility", ".provenance li"),
     ("/studies/demo/compare", ".hypotheses li"),
     ("/playground", "#playground-query"),
     ("/workbench", "#files-picker"),
@@ -79,7 +81,11 @@ fn on_a_phone_pages_are_in_a_menu_and_a_tapped_cell_shows_its_panel() {
 fn titles_say_what_a_page_is_about_and_the_skip_link_moves_the_focus() {
     with_tab(demo_site::origin(), |tab| {
         for (address, title) in [
-            ("/studies/demo/figures", "Figures, demo · Axioscope"),
+            (
+                "/studies/demo/figures",
+                "Figures, Glaciers, bread and bridges: nine axioms and 56 behavioral tests on short \
+                 passages · Axioscope",
+            ),
             ("/studies/demo/compare", "Compare rankers, demo · Axioscope"),
             ("/about", "About · Axioscope"),
         ] {

@@ -115,11 +115,12 @@ fn every_figure_has_its_table() {
 #[test]
 fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
     with_tab(demo_site::origin(), |tab| {
-        // Addresses that the page and its sections had before lead to it.
-        open(tab, "/study/demo/behaviours");
+        // Addresses that the page and its tabs had before lead to them.
+        tab.open("/study/demo/behaviours");
         tab.wait_for_address("/studies/demo/behavioral-tests");
-        open(tab, "/study/demo/said");
+        tab.open("/study/demo/said");
         tab.wait_for_address("/studies/demo/human-judgments");
+        tab.wait_for_text("Nobody has annotated instances of this study yet.");
         open(tab, "/study/demo?cell=lnc2.0");
         tab.wait_for_address("/studies/demo?probe=lnc2&ranker=0");
         tab.click_at("#cell-0-mtdc");
@@ -217,6 +218,21 @@ fn instance(tab: &BrowserTab) {
     assert_eq!(asked.as_str().unwrap().trim(), query.trim());
     tab.wait_for_text("Opened from M-TDC instance");
     tab.wait_for_element("an axiom that applies", ".holds .verdict.ok");
+}
+
+#[test]
+fn the_reproducibility_tab_says_how_the_study_was_made() {
+    with_tab(demo_site::origin(), |tab| {
+        open(tab, "/studies/demo");
+        tab.click(AriaRole::Link, "Reproducibility");
+        tab.wait_for_address("/studies/demo/reproducibility");
+        tab.wait_for_count("facts", ".provenance li", "> 5");
+        let facts = tab.text(".provenance");
+        for fact in ["Candidate pool", "Analyzer", "Collection"] {
+            assert!(facts.to_lowercase().contains(&fact.to_lowercase()), "{facts}");
+        }
+        assert_eq!(tab.count("[role=grid]"), 0);
+    });
 }
 
 #[test]

@@ -144,6 +144,7 @@ mod tests {
             query: "ice".to_owned(),
             docs: Vec::new(),
             grades: Vec::new(),
+            excerpts: Vec::new(),
             outcome: None,
             margin: None,
             is_truncated: false,

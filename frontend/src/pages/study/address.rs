@@ -18,17 +18,15 @@ pub(crate) type ParameterLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// A key and a value in an address.
 type QueryParameter = (&'static str, String);
 
-/// What the Study page shows.
+/// What the tab of the axioms of a study shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct StudyView {
     /// The controls.
     pub(crate) controls: StudyPageControls,
-    /// The cell in the side panel; none selects the first.
+    /// The cell in the side panel; none selects the most instructive one.
     pub(crate) cell: Option<CellAddress>,
     /// Whether the map or the table is shown.
     pub(crate) display: FigureDisplay,
-    /// The view of the behavioral tests.
-    pub(crate) behavioral_tests: BehavioralTestsView,
 }
 
 /// A cell of the heat map, or of the behavioral tests, as an address names it.
@@ -40,9 +38,11 @@ pub(crate) struct CellAddress {
     pub(crate) probe: Probe,
 }
 
-/// The view of the behavioral tests on the Study page.
+/// What the tab of the behavioral tests of a study shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct BehavioralTestsView {
+    /// The controls. Of these only the split matters here; the others are kept for the other tabs.
+    pub(crate) controls: StudyPageControls,
     /// The tie threshold: the smallest difference of scores that counts.
     pub(crate) tie_threshold: TieThreshold,
     /// The ranker whose matrix is shown; none takes the first.
@@ -127,29 +127,6 @@ impl CellAddress {
 }
 
 impl StudyView {
-    /// Creates a view with the details of a ranker on an axiom or a behavioral test.
-    pub(crate) fn with_selection(
-        dials: StudyPageControls,
-        probe: Probe,
-        ranker: String,
-    ) -> StudyView {
-        let cell = Some(CellAddress { ranker, probe });
-        let usual = StudyView {
-            controls: dials,
-            ..StudyView::default()
-        };
-        match probe.is_axiom() {
-            true => StudyView { cell, ..usual },
-            false => StudyView {
-                behavioral_tests: BehavioralTestsView {
-                    cell,
-                    ..BehavioralTestsView::default()
-                },
-                ..usual
-            },
-        }
-    }
-
     /// Parses a view from an address; parameters that cannot be parsed are ignored.
     pub(crate) fn from_address(get: ParameterLookup<'_>) -> StudyView {
         let shape = if get("view").as_deref() == Some("table") {
@@ -161,11 +138,10 @@ impl StudyView {
             controls: controls_from_address(get),
             cell: CellAddress::from_address(get, "probe", "ranker"),
             display: shape,
-            behavioral_tests: BehavioralTestsView::from_address(get),
         }
     }
 
-    /// Returns the address of the Study page of a study in this view. Default values are left out.
+    /// Returns the address of this view of a study. Default values are left out.
     pub(crate) fn href(&self, study: &str) -> String {
         let mut pairs = controls_parameters(&self.controls);
         if let Some(cell) = &self.cell {
@@ -175,20 +151,20 @@ impl StudyView {
         if self.display == FigureDisplay::Table {
             pairs.push(("view", "table".to_owned()));
         }
-        pairs.extend(self.behavioral_tests.parameters());
-        PageRoute::Study {
+        let page = PageRoute::Study {
             study: study.to_owned(),
-        }
-        .href()
-            + &query_string(pairs)
+        };
+        page.href() + &query_string(pairs)
     }
 }
 
 impl BehavioralTestsView {
-    fn from_address(get: ParameterLookup<'_>) -> BehavioralTestsView {
+    /// Parses a view from an address; parameters that cannot be parsed are ignored.
+    pub(crate) fn from_address(get: ParameterLookup<'_>) -> BehavioralTestsView {
         let width = |it: String| parse_threshold(&it);
         let slice = get("documents");
         BehavioralTestsView {
+            controls: controls_from_address(get),
             tie_threshold: get("test_tie_threshold")
                 .and_then(width)
                 .map_or(TieThreshold::TunedPerRanker, |width| TieThreshold::Fixed {
@@ -203,8 +179,9 @@ impl BehavioralTestsView {
         }
     }
 
-    fn parameters(&self) -> Vec<QueryParameter> {
-        let mut pairs: Vec<QueryParameter> = Vec::new();
+    /// Returns the address of this view of a study. Default values are left out.
+    pub(crate) fn href(&self, study: &str) -> String {
+        let mut pairs = controls_parameters(&self.controls);
         if let TieThreshold::Fixed { width } = self.tie_threshold {
             pairs.push(("test_tie_threshold", width.to_string()));
         }
@@ -215,7 +192,34 @@ impl BehavioralTestsView {
             pairs.push(("test", cell.probe.slug().into_owned()));
             pairs.push(("test_ranker", cell.ranker.clone()));
         }
-        pairs
+        let page = PageRoute::BehavioralTests {
+            study: study.to_owned(),
+        };
+        page.href() + &query_string(pairs)
+    }
+}
+
+/// Returns the address of a study with the details of a ranker on an axiom or a behavioral test.
+pub(crate) fn cell_href(
+    study: &str,
+    controls: StudyPageControls,
+    probe: Probe,
+    ranker: String,
+) -> String {
+    let cell = Some(CellAddress { ranker, probe });
+    match probe.is_axiom() {
+        true => StudyView {
+            controls,
+            cell,
+            ..StudyView::default()
+        }
+        .href(study),
+        false => BehavioralTestsView {
+            controls,
+            cell,
+            ..BehavioralTestsView::default()
+        }
+        .href(study),
     }
 }
 
@@ -512,28 +516,46 @@ mod tests {
 
     #[test]
     fn behaviours_survive_their_address() {
-        let view = StudyView {
-            behavioral_tests: BehavioralTestsView {
-                tie_threshold: TieThreshold::Fixed { width: 0.25 },
-                ranker: Some("ql".to_owned()),
-                slice: RelevanceSlice::NotRelevant,
-                cell: Some(CellAddress {
-                    ranker: "bm25".to_owned(),
-                    probe: "match:length~0.5:relevance".parse().unwrap(),
-                }),
+        let view = BehavioralTestsView {
+            controls: StudyPageControls {
+                split: Some("dev".to_owned()),
+                ..StudyPageControls::default()
             },
-            ..StudyView::default()
+            tie_threshold: TieThreshold::Fixed { width: 0.25 },
+            ranker: Some("ql".to_owned()),
+            slice: RelevanceSlice::NotRelevant,
+            cell: Some(CellAddress {
+                ranker: "bm25".to_owned(),
+                probe: "match:length~0.5:relevance".parse().unwrap(),
+            }),
         };
-        let pairs = view.behavioral_tests.parameters();
-        assert_eq!(StudyView::from_address(&get(&pairs)), view);
+        let href = view.href("demo");
         assert_eq!(
-            view.href("demo"),
-            "/studies/demo?test_tie_threshold=0.25&matrix_ranker=ql&documents=not-relevant\
-             &test=match%3Alength~0.5%3Arelevance&test_ranker=bm25"
+            href,
+            "/studies/demo/behavioral-tests?split=dev&test_tie_threshold=0.25&matrix_ranker=ql\
+             &documents=not-relevant&test=match%3Alength~0.5%3Arelevance&test_ranker=bm25"
         );
+        let get = |key: &str| {
+            let found = crate::routes::parse_parameters(href.split_once('?')?.1);
+            found.into_iter().find(|it| it.0 == key).map(|it| it.1)
+        };
+        assert_eq!(BehavioralTestsView::from_address(&get), view);
         assert_eq!(
             ["0", " 0,5 ", "-1", "inf", ""].map(parse_threshold),
             [Some(0.0), Some(0.5), None, None, None]
+        );
+    }
+
+    #[test]
+    fn a_cell_is_on_the_tab_of_its_kind() {
+        let href = |probe: &str| {
+            let controls = StudyPageControls::default();
+            cell_href("demo", controls, probe.parse().unwrap(), "ql".to_owned())
+        };
+        assert_eq!(href("tfc1"), "/studies/demo?ranker=ql&probe=tfc1");
+        assert_eq!(
+            href("drop-query-terms"),
+            "/studies/demo/behavioral-tests?test=drop-query-terms&test_ranker=ql"
         );
     }
 
@@ -549,5 +571,7 @@ mod tests {
             ("test", "repeat:3".to_owned()),
         ];
         assert_eq!(StudyView::from_address(&get(&pairs)), StudyView::default());
+        let tests = BehavioralTestsView::from_address(&get(&pairs));
+        assert_eq!(tests, BehavioralTestsView::default());
     }
 }

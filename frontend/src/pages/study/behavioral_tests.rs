@@ -15,8 +15,9 @@ use shared::study::behavioral_tests::{
     BehavioralTestOptions, BehavioralTestResults, RelevanceSlice,
 };
 
-use super::address::{BehavioralTestsView, StudyView};
+use super::address::BehavioralTestsView;
 use crate::api::latest_reply::ReactiveRequest;
+use crate::widgets::controls::QuerySplitSelect;
 use crate::widgets::download;
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::export_buttons::FigureExportButtons;
@@ -36,8 +37,8 @@ pub(crate) fn BehavioralTests(
 ) -> impl IntoView {
     let page = crate::pages::page_state::AddressEncodedPageState::following_address(
         study,
-        StudyView::from_address,
-        StudyView::href,
+        BehavioralTestsView::from_address,
+        BehavioralTestsView::href,
     );
     let view = page.view;
     let latest = ReactiveRequest::send_on_change(move || {
@@ -46,7 +47,7 @@ pub(crate) fn BehavioralTests(
             study: page.study.get_value(),
             options: BehavioralTestOptions {
                 split: view.controls.split,
-                tie_threshold: view.behavioral_tests.tie_threshold,
+                tie_threshold: view.tie_threshold,
                 min_relevant_grade: None,
             },
         }
@@ -61,8 +62,7 @@ pub(crate) fn BehavioralTests(
         }),
         Some(first) => {
             let found = Memo::new(move |_| latest.get().unwrap_or_else(|| first.clone()));
-            let selected =
-                Memo::new(move |_| selected_cell(&found.read(), &view.read().behavioral_tests));
+            let selected = Memo::new(move |_| selected_cell(&found.read(), &view.read()));
             let scene = BehavioralTestsState {
                 page,
                 results: found,
@@ -124,8 +124,14 @@ fn BehavioralTestSections(
         let said = "No ranker has scored these samples yet.";
         return view! { <p class="ahead">{said}</p> }.into_any();
     }
-    let settled = Signal::derive(move || scene.page.view.get().behavioral_tests.tie_threshold);
-    let settle = Callback::new(move |delta| scene.update_view(|it| it.tie_threshold = delta));
+    let settled = Signal::derive(move || scene.page.view.get().tie_threshold);
+    let settle = Callback::new(move |delta| scene.page.update(|it| it.tie_threshold = delta));
+    let splits = scene.results.with_untracked(|it| it.splits.clone());
+    let splits = (!splits.is_empty()).then(|| {
+        let chosen = Signal::derive(move || scene.page.view.get().controls.split);
+        let turn = Callback::new(move |split| scene.page.update(|it| it.controls.split = split));
+        view! { <QuerySplitSelect splits chosen turn/> }
+    });
     let parts = BehavioralTestKind::ALL.iter().filter(|part| {
         let found = scene.results.read_untracked();
         found.rows.iter().any(|row| part.includes(row.probe))
@@ -133,8 +139,9 @@ fn BehavioralTestSections(
     let parts = parts.map(|&part| view! { <TestKindSection part scene/> });
     let parts = parts.collect_view();
     view! {
-        <div class="bar" role="group" aria-label="Tie threshold">
+        <div class="bar" role="group" aria-label="Controls">
             <ThresholdControl settled settle/>
+            {splits}
         </div>
         <div class:stale=busy aria-busy=move || busy.get().to_string()>
             <Legend scene/>
@@ -181,12 +188,7 @@ fn Legend(scene: BehavioralTestsState) -> impl IntoView {
 /// Renders one kind of behavioral test: its table, and beside it the details of the selected cell.
 #[component]
 fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> impl IntoView {
-    let layout = Memo::new(move |_| {
-        part.layout(
-            &scene.results.read(),
-            &scene.page.view.read().behavioral_tests,
-        )
-    });
+    let layout = Memo::new(move |_| part.layout(&scene.results.read(), &scene.page.view.read()));
     let dial = match part {
         BehavioralTestKind::MeasureAndMatch => view! { <RankerSwitch scene/> }.into_any(),
         BehavioralTestKind::Manipulation => view! { <DocumentSlice scene/> }.into_any(),
@@ -220,7 +222,7 @@ fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
     let found = scene.results.get_untracked();
     let options = found.rankers.iter().enumerate().map(|(row, asked)| {
         let selected = move || {
-            let wanted = scene.page.view.read().behavioral_tests.ranker.clone();
+            let wanted = scene.page.view.read().ranker.clone();
             let wanted = wanted.and_then(|it| layout::ranker_row(&scene.results.read(), &it));
             wanted.unwrap_or(0) == row
         };
@@ -234,7 +236,7 @@ fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
             return;
         };
         let slug = scene.slug(row);
-        scene.update_view(|it| {
+        scene.page.update(|it| {
             // The selected cell stays in place, but now belongs to the other ranker.
             if let Some(cell) = &mut it.cell
                 && matches!(cell.probe, Probe::MeasureAndMatch(_))
@@ -262,12 +264,12 @@ fn DocumentSlice(scene: BehavioralTestsState) -> impl IntoView {
         RelevanceSlice::NotRelevant,
     ];
     let slices = all.map(|slice| {
-        let checked = move || scene.page.view.read().behavioral_tests.slice == slice;
+        let checked = move || scene.page.view.read().slice == slice;
         view! {
             <RadioButton
                 group="slice"
                 chosen=checked
-                choose=move || scene.update_view(|it| it.slice = slice)
+                choose=move || scene.page.update(|it| it.slice = slice)
             >
                 {slice.name()}
             </RadioButton>

@@ -5,16 +5,15 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 use shared::compare::RankerRef;
-use shared::report::{format, study_tables};
+use shared::report::format;
 use shared::score::RankerKind;
 use shared::study::overview::StudyOverview;
 
-use super::address::controls_parameters;
 use super::cite::CiteDialog;
 use super::export::ExportDialog;
 use crate::number_format::format_count_with_noun;
 use crate::pages::compare_address::CompareView;
-use crate::routes::{PageRoute, query_string};
+use crate::routes::PageRoute;
 
 /// Renders the header of the page.
 #[component]
@@ -30,13 +29,6 @@ pub(super) fn StudyHeader(
         }
     };
     let it = overview.get_untracked();
-    let figures = move || {
-        let overview = overview.read();
-        let page = PageRoute::Figures {
-            study: overview.name.clone(),
-        };
-        page.href() + &query_string(controls_parameters(&overview.controls))
-    };
     // Lexical rankers cannot be analyzed by late interaction.
     let has_model = it
         .rows
@@ -94,7 +86,6 @@ pub(super) fn StudyHeader(
                 </p>
             </div>
             <div class="btns">
-                <a class="btn" href=figures>"Figures"</a>
                 {inside}
                 {differ}
                 <button class="btn" type="button" on:click=move |_| show(cite)>"Cite"</button>
@@ -127,21 +118,20 @@ fn comparison_href(overview: &StudyOverview) -> String {
     view.href(&overview.name)
 }
 
-/// Renders the description of the study and how it was made.
+/// Renders the description of the study.
 #[component]
 pub(super) fn StudyDescription(
     /// The overview for the current controls.
     overview: Memo<Arc<StudyOverview>>,
 ) -> impl IntoView {
     let it = overview.get_untracked();
+    let made = PageRoute::Reproducibility {
+        study: it.name.clone(),
+    };
     let gap = it.limits.length_tolerance_terms;
     let gap = gap.map_or("any length difference".to_owned(), |it| {
         format!("δ {it} terms")
     });
-    let items = |texts: Vec<String>| {
-        let items = texts.into_iter().map(|it| view! { <li>{it}</li> });
-        items.collect_view()
-    };
     let description = (!it.description.is_empty()).then(|| {
         view! { <p class="note tells">{it.description.clone()}</p> }
     });
@@ -149,32 +139,10 @@ pub(super) fn StudyDescription(
         <section class="section about-study" aria-labelledby="about-study">
             <h2 class="label" id="about-study">"About this study"</h2>
             {description}
-            <details class="made">
-                <summary>
-                    "Details: candidate pool "
-                    <span title=it.pool.to_string()>{it.pool.describe()}</span>
-                    ", "
-                    {gap}
-                    ", "
-                    {it.analyzer.clone()}
-                </summary>
-                <ul class="note">{items(provenance(&it))} {items(it.remarks.clone())}</ul>
-            </details>
+            <p class="note">
+                "Candidate pool: " <span title=it.pool.to_string()>{it.pool.describe()}</span>
+                {format!("; {gap}; {}. ", it.analyzer)} <a href=made.href()>"How it was made"</a>
+            </p>
         </section>
     }
-}
-
-/// Lists everything that is needed to reproduce the study.
-fn provenance(overview: &StudyOverview) -> Vec<String> {
-    let tables = study_tables(overview);
-    let notes = tables
-        .into_iter()
-        .next()
-        .map(|it| it.notes)
-        .unwrap_or_default();
-    // Remarks are shown separately, so they are left out of these notes.
-    notes
-        .into_iter()
-        .filter(|it| !overview.remarks.contains(it))
-        .collect()
 }

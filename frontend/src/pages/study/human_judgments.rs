@@ -1,5 +1,5 @@
 //! The human judgments of a study: agreement of axiom, rankers and relevance judgments with the
-//! annotators. The section is empty if there are no annotations.
+//! annotators.
 
 use leptos::prelude::*;
 use shared::annotation::estimate::AgreementEstimates;
@@ -16,9 +16,9 @@ use crate::api::{self, RequestError};
 use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
 use crate::widgets::download;
-use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::figure::FigureView;
+use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
 use crate::widgets::table::ReportTableView;
 use crate::widgets::task_status::task_status_label;
@@ -61,7 +61,7 @@ async fn load(study: String) -> Result<Option<HumanJudgmentsData>, RequestError>
     }))
 }
 
-/// Renders the section of the Study page.
+/// Renders the tab of the human judgments of a study.
 #[component]
 pub(crate) fn HumanJudgmentsSection(
     /// The name of the study.
@@ -69,35 +69,32 @@ pub(crate) fn HumanJudgmentsSection(
 ) -> impl IntoView {
     let name = study.clone();
     let answer = LocalResource::new(move || load(name.clone()));
-    move || match answer.get() {
-        // Nothing is shown until it is known that there is something.
-        None | Some(Ok(None)) => ().into_any(),
-        Some(Ok(Some(found))) if found.tasks.is_empty() && !found.curates => ().into_any(),
-        Some(Ok(Some(found))) => {
+    let shown = move |found: Option<HumanJudgmentsData>| match found {
+        None => view! {
+            <p class="ahead">"This site has no server, so it has no annotation tasks."</p>
+        }
+        .into_any(),
+        Some(found) => {
             let study = study.clone();
             view! { <HumanJudgmentsView study found/> }.into_any()
         }
-        Some(Err(error)) => {
-            let retry = Callback::new(move |()| answer.refetch());
-            view! {
-                <section class="section" aria-label="Human judgments">
-                    <LoadErrorMessage error retry/>
-                </section>
-            }
-            .into_any()
-        }
-    }
+    };
+    view! { <RequestReplyView answer until="Loading the human judgments" shown/> }
 }
 
 /// Renders the tasks of the study with their results, and a link to create another task.
 #[component]
 fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView {
     let curates = found.curates;
+    let trial = PageRoute::Trial {
+        study: study.clone(),
+    };
     let none = found.tasks.is_empty().then(|| {
         view! {
             <p class="ahead">
                 "Nobody has annotated instances of this study yet. An annotation task samples \
-                 some of them and asks annotators whether the axiom is right."
+                 some of them and asks annotators which document is better. "
+                <a href=trial.href()>"Try annotating a few"</a>
             </p>
         }
     });

@@ -419,8 +419,13 @@ fn ViolationList(
         };
         let href = view.href(&study, spot.probe, mode, line.number);
         let margin = format_margin(line.margin, digits);
-        let below = describe_documents_with_grades(&line);
-        view! { <li><a href=href>{line.query} <b>{margin}</b> <span>{below}</span></a></li> }
+        view! {
+            <li>
+                <a href=href>
+                    {line.query.clone()} <b>{margin}</b> <ListedDocuments line/>
+                </a>
+            </li>
+        }
     });
     let items = items.collect_view();
     view! {
@@ -446,21 +451,18 @@ pub(crate) fn format_margin(margin: Option<f64>, digits: u8) -> String {
     })
 }
 
-/// Describes the documents of an instance, as in `d12 over d7, grades 2 and 0`.
-pub(crate) fn describe_documents_with_grades(line: &ListedInstance) -> String {
-    let order = match line.docs.as_slice() {
-        [winner, loser] => format!("{winner} over {loser}"),
-        texts => texts.join(", then "),
-    };
-    let grades: Vec<String> = line
-        .grades
-        .iter()
-        .map(|it| it.map_or(format::MISSING.to_owned(), |it| it.to_string()))
-        .collect();
-    if line.grades.iter().all(Option::is_none) {
-        return order;
-    }
-    format!("{order}, grades {}", grades.join(" and "))
+/// Renders the documents of an instance in the order that the probe expects: the beginning of each,
+/// or its id if the texts are withheld, and its grade.
+#[component]
+pub(crate) fn ListedDocuments(line: ListedInstance) -> impl IntoView {
+    let docs = line.docs.into_iter().enumerate().map(|(at, id)| {
+        let grade = line.grades.get(at).copied().flatten();
+        let grade = grade.map(|it| format!("grade {it}: "));
+        let text = line.excerpts.get(at).unwrap_or(&id).clone();
+        view! { <span title=id>{grade} <bdi>{text}</bdi></span> }
+    });
+    let docs = docs.collect_view();
+    view! { <span class="listed-docs label">{docs}</span> }
 }
 
 /// Returns the number of digits that distinguishes the margins.
@@ -589,6 +591,7 @@ mod tests {
             query: query.to_owned(),
             docs: Vec::new(),
             grades: Vec::new(),
+            excerpts: Vec::new(),
             outcome: None,
             margin: None,
             is_truncated: false,

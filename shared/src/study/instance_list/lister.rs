@@ -39,6 +39,9 @@ pub struct InstanceLister<'a> {
 /// fraction.
 const BITS: u32 = 18;
 
+/// The length of the excerpt of a document, in characters.
+const EXCERPT_CHARACTERS: usize = 100;
+
 /// The result of the first pass over some queries.
 pub struct FirstPassMarginCounts {
     queries: Range<usize>,
@@ -458,6 +461,13 @@ impl<'a> InstanceLister<'a> {
         } = *judged;
         let study = self.study;
         let texts = claim.docs_in_claim_order();
+        let excerpts = match study.has_withheld_texts() {
+            true => Vec::new(),
+            false => texts
+                .iter()
+                .map(|&it| excerpt(&study.study_doc_text(it)))
+                .collect(),
+        };
         ListedInstance {
             number,
             query_id: study.queries[query].id.clone(),
@@ -466,11 +476,21 @@ impl<'a> InstanceLister<'a> {
                 .iter()
                 .map(|&it| study.relevance_grade(query, it))
                 .collect(),
+            excerpts,
             docs: texts.into_iter().map(|it| study.study_doc_id(it)).collect(),
             outcome: verdict.map(|it| it.outcome),
             margin: verdict.map(|it| it.margin),
             is_truncated: study.claim_has_truncated_document(self.scores, query, claim),
         }
+    }
+}
+
+/// Returns the first characters of a text on one line, with `…` if there are more.
+fn excerpt(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    match line.char_indices().nth(EXCERPT_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
 

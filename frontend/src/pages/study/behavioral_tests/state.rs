@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::study::behavioral_tests::{BehavioralTestResults, RelevanceSlice};
 
-use super::super::address::{BehavioralTestsView, CellAddress, StudyView};
+use super::super::address::{BehavioralTestsView, CellAddress};
 
 /// A behavioral test, a ranker and a slice of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,23 +20,19 @@ pub(super) struct EffectCell {
 /// The state that the parts of the section share.
 #[derive(Clone, Copy)]
 pub(super) struct BehavioralTestsState {
-    pub(super) page: crate::pages::page_state::AddressEncodedPageState<StudyView>,
+    pub(super) page: crate::pages::page_state::AddressEncodedPageState<BehavioralTestsView>,
     pub(super) results: Memo<Arc<BehavioralTestResults>>,
     /// The cell whose details are shown.
     pub(super) selected: Memo<Option<EffectCell>>,
 }
 
 impl BehavioralTestsState {
-    /// Changes the view of the behavioral tests in the address.
-    pub(super) fn update_view(self, change: impl FnOnce(&mut BehavioralTestsView)) {
-        self.page.update(|it| change(&mut it.behavioral_tests));
-    }
-
     /// Shows the details of another cell.
     pub(super) fn select(self, spot: EffectCell) {
         let ranker = self.slug(spot.ranker);
         let probe = spot.probe;
-        self.update_view(|it| it.cell = Some(CellAddress { ranker, probe }));
+        self.page
+            .update(|it| it.cell = Some(CellAddress { ranker, probe }));
     }
 
     /// Returns the name of a ranker in addresses, given its row.
