@@ -89,6 +89,18 @@ pub(crate) fn open_page(href: &str) {
     click_link(href, |_| {});
 }
 
+/// Scrolls to the first element that a selector matches if it is below the visible part of the page.
+pub(crate) fn show_element_below_the_fold(selector: &str) {
+    let found = document().query_selector(selector).ok().flatten();
+    let Some((element, height)) = found.zip(window().inner_height().ok()) else {
+        return;
+    };
+    let height = height.as_f64().unwrap_or(f64::INFINITY);
+    if element.get_bounding_client_rect().top() > height - 120.0 {
+        element.scroll_into_view();
+    }
+}
+
 /// Clicks on a link, since the router belongs to the main program and only reacts to such clicks.
 fn click_link(href: &str, prepare: impl FnOnce(&web_sys::HtmlAnchorElement)) {
     let made = document().create_element("a");

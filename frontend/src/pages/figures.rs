@@ -110,6 +110,9 @@ fn FiguresView(
     });
     let modes = figures.variants.clone();
     view! {
+        <p class="note">
+            "How candidate pairs become instances, and how the rankers compare on them."
+        </p>
         <Choices figures=figures.clone() modes choice study/>
         <ExportableFigureSection
             id="funnel"

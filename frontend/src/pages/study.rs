@@ -18,12 +18,15 @@ pub(crate) mod human_judgments;
 
 use std::sync::Arc;
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_query_map, use_url};
 use shared::api::GetStudyRequest;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 
 use crate::api;
 use crate::bundle_loader::LazyBundlePage;
@@ -194,13 +197,30 @@ fn StudyContent(
             }
         }
     };
+    let is_map_shown = move || shown.get() == StudyTab::Axioms;
     view! {
         <Title text=page_title/>
+        <Show when=is_map_shown>
+            <a class="skip" href="#heat-map" on:click=focus_heat_map>"Skip to the heat map"</a>
+        </Show>
         <Crumbs title/>
         <StudyHeader overview/>
         {own_copy}
         {tabs}
         <div class="tab">{content}</div>
+    }
+}
+
+/// Moves the focus to the cell of the heat map that can have it.
+fn focus_heat_map(event: MouseEvent) {
+    event.prevent_default();
+    let cell = document().query_selector("[role=grid] a.cell[tabindex='0']");
+    if let Some(cell) = cell
+        .ok()
+        .flatten()
+        .and_then(|it| it.dyn_into::<HtmlElement>().ok())
+    {
+        let _ = cell.focus();
     }
 }
 

@@ -122,6 +122,11 @@ fn css_color(ink: FigureColorRole) -> &'static str {
         FigureColorRole::Step(3) => "var(--p3)",
         FigureColorRole::Step(4) => "var(--p4)",
         FigureColorRole::Step(5..) => "var(--p5)",
+        FigureColorRole::Gray(..=1) => "var(--g1)",
+        FigureColorRole::Gray(2) => "var(--g2)",
+        FigureColorRole::Gray(3) => "var(--g3)",
+        FigureColorRole::Gray(4) => "var(--g4)",
+        FigureColorRole::Gray(5..) => "var(--g5)",
         FigureColorRole::OnStep(..=-4) | FigureColorRole::OnStep(4..) => "var(--on-strong)",
     }
 }

@@ -17,6 +17,7 @@ use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 use shared::study::overview::{RankerAxiomResult, RankerOverviewRow, StudyOverview};
 use wasm_bindgen::JsCast;
 
+use crate::location::show_element_below_the_fold;
 use layout::{
     HeatMapGridTrack, HeatMapGridTrackContent, MAX_PHONE_RANKERS, grid_column_of_measure,
     grid_column_of_probe, probe_family_column_spans,
@@ -483,18 +484,6 @@ fn measures(frame: &StudyOverview, row: &RankerOverviewRow) -> Vec<Effectiveness
     values.collect()
 }
 
-/// Scrolls to the panel of the selected cell where it is below the map and out of view.
-fn show_panel_below_the_fold() {
-    let panel = document().query_selector(".study .panel").ok().flatten();
-    let Some((panel, height)) = panel.zip(window().inner_height().ok()) else {
-        return;
-    };
-    let height = height.as_f64().unwrap_or(f64::INFINITY);
-    if panel.get_bounding_client_rect().top() > height - 120.0 {
-        panel.scroll_into_view();
-    }
-}
-
 /// Renders the fraction and its interval, as a link to the instances.
 #[component]
 fn MapCell(spot: HeatMapPosition, place: usize, name: String, map: HeatMapState) -> impl IntoView {
@@ -511,7 +500,7 @@ fn MapCell(spot: HeatMapPosition, place: usize, name: String, map: HeatMapState)
             // Some browsers do not focus a link when it is clicked.
             map.current.set(spot);
             map.focus.run(spot);
-            show_panel_below_the_fold();
+            show_element_below_the_fold(".study .panel");
         }
     };
     let whisker = move || {

@@ -220,7 +220,7 @@ pub fn draw_decisions_per_day(found: &AnnotationTaskProgress) -> PlotFigure {
                 [left, FLOOR - height],
                 [width, height],
                 1.0,
-                FigureColorRole::Step(4),
+                FigureColorRole::Gray(4),
             )],
         });
     }

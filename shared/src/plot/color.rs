@@ -24,6 +24,9 @@ pub enum FigureColorRole {
     Step(i8),
     /// Text and lines on that step, with a contrast of at least 4.5 : 1.
     OnStep(i8),
+    /// A step of a gray scale, from 1 to 5, for quantities that are neither with nor against an
+    /// axiom. Text on it has the color of `OnStep`.
+    Gray(u8),
 }
 
 /// The background that a figure is drawn on.
@@ -56,6 +59,11 @@ impl FigureColorRole {
             FigureColorRole::Step(3) => ["#81bee6", "#30688a"],
             FigureColorRole::Step(4) => ["#2b7cab", "#62a7d3"],
             FigureColorRole::Step(5..) => ["#025075", "#93ccf2"],
+            FigureColorRole::Gray(..=1) => ["#e8edf6", "#33373e"],
+            FigureColorRole::Gray(2) => ["#d3d8e1", "#474b53"],
+            FigureColorRole::Gray(3) => ["#b1b6bf", "#5e626a"],
+            FigureColorRole::Gray(4) => ["#70747d", "#9a9fa7"],
+            FigureColorRole::Gray(5..) => ["#464a52", "#bfc4cd"],
             FigureColorRole::OnStep(..=-4) | FigureColorRole::OnStep(4..) => ["#ffffff", "#101113"],
         };
         match theme {

@@ -35,9 +35,9 @@ pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel]) -> PlotFigure {
             marks.push(text([LEFT - 10.0, y + 14.0], TextAnchor::End, NOTE, name));
             let share = libm::log10(step.n_candidates as f64 + 1.0) / most;
             let fill = if at == last {
-                FigureColorRole::Step(4)
+                FigureColorRole::Gray(4)
             } else {
-                FigureColorRole::Step(2)
+                FigureColorRole::Gray(2)
             };
             let width = (RIGHT - LEFT) * share;
             if step.n_candidates > 0 {
@@ -125,7 +125,7 @@ pub fn draw_effectiveness_by_overlap_third(
                 [x, top + y],
                 size,
                 1.0,
-                FigureColorRole::Step(2 + third as i8),
+                FigureColorRole::Gray(2 + third as u8),
             ));
             let ends = mean.interval.map(|it| [middle, top + y_of(it)]);
             marks.push(FigureMark::Line {

@@ -66,7 +66,7 @@ pub fn draw_grid_search_heatmap(grid: &ParameterGrid, found: &GridSearchResult) 
         marks.push(FigureMark::Group {
             title: format!("{}: {name}", grid.rankers[at]),
             marks: vec![
-                rect(corner, size, 1.0, FigureColorRole::Step(step)),
+                rect(corner, size, 1.0, FigureColorRole::Gray(step as u8)),
                 text(middle, TextAnchor::Middle, words, name),
             ],
         });

@@ -289,7 +289,7 @@ fn draw_panel(
     for (sides, interval) in borders.windows(2).zip(&panel.intervals) {
         let [bottom, top] = interval.map(|it| y.pixel_position(it));
         let size = [sides[1] - sides[0], bottom - top];
-        marks.push(rect([sides[0], top], size, 0.0, FigureColorRole::Step(2)));
+        marks.push(rect([sides[0], top], size, 0.0, FigureColorRole::Gray(2)));
     }
     if !panel.intervals.is_empty() {
         marks.push(across(y.pixel_position(CHANCE), FigureColorRole::Axis));
@@ -301,7 +301,7 @@ fn draw_panel(
         from: it[0],
         to: it[1],
         width: 1.5,
-        stroke: FigureColorRole::Step(5),
+        stroke: FigureColorRole::Gray(5),
         opacity: 1.0,
     }));
     let crossing = panel.first_crossing.map(|it| it as f64);
@@ -370,7 +370,7 @@ mod tests {
             let curves = panel.iter().filter_map(|it| match it {
                 FigureMark::Line {
                     from, to, stroke, ..
-                } => (*stroke == FigureColorRole::Step(5)).then_some(to[0] - from[0]),
+                } => (*stroke == FigureColorRole::Gray(5)).then_some(to[0] - from[0]),
                 _ => None,
             });
             assert_eq!(curves.sum::<f64>(), 2.0 * END);

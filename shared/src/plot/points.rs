@@ -219,7 +219,7 @@ pub fn draw_labeled_scatter_plot(of: &LabeledScatterPlot, named: &[&str]) -> Plo
     for ((name, values), at) in others {
         marks.push(FigureMark::Group {
             title: title(of, name, *values),
-            marks: vec![dot(*at, FigureColorRole::Step(3))],
+            marks: vec![dot(*at, FigureColorRole::Gray(3))],
         });
     }
     let mut taken: Vec<[f64; 2]> = Vec::new();
@@ -234,7 +234,7 @@ pub fn draw_labeled_scatter_plot(of: &LabeledScatterPlot, named: &[&str]) -> Plo
         marks.push(FigureMark::Group {
             title: title(of, name, *values),
             marks: vec![
-                dot(*at, FigureColorRole::Step(-4)),
+                dot(*at, FigureColorRole::Gray(5)),
                 text(free, anchor, font, fit(name, 18)),
             ],
         });

@@ -84,7 +84,7 @@ pub fn draw_effectiveness_axiom_scatter(
             marks: vec![
                 FigureMark::Dot {
                     at,
-                    fill: FigureColorRole::Step(4),
+                    fill: FigureColorRole::Gray(4),
                     stroke: FigureColorRole::Background,
                 },
                 text(beside, TextAnchor::Start, NOTE, fit(name, 18)),

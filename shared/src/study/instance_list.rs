@@ -65,8 +65,8 @@ pub enum InstanceSort {
     /// By what a reader learns from an instance, highest first: `2 r + c + |m| / (|m| + s)`. `r` is
     /// 1 if one of the documents is relevant (grade 1 or higher), otherwise 0; `c` is the fraction
     /// of the words of the query that are not English function words; `m` is the margin, 0 for a
-    /// tie, and `s` the standard deviation of the ranker's scores. Instances without a verdict come
-    /// last.
+    /// tie, and `s` the standard deviation of the ranker's scores. The first such instance of each
+    /// query comes before all others. Instances without a verdict come last.
     #[default]
     MostInstructive,
     /// As mined: by query, then by documents.
@@ -221,6 +221,7 @@ mod tests {
         });
         let mut all: Vec<_> = all.filter(|it| listing.keeps(it.1)).collect();
         let deviation = standard_deviation(&study.scores[row]);
+        // Without the bonus of the first instance of each query.
         let key = |it: &(u64, Option<VerdictWithMargin>, bool)| {
             let margin = it.1.map(|it| it.margin);
             match listing.sort {
@@ -239,6 +240,14 @@ mod tests {
             }
         };
         all.sort_by(|a, b| key(a).total_cmp(&key(b)));
+        if listing.sort == InstanceSort::MostInstructive {
+            let mut seen = std::collections::BTreeSet::new();
+            let is_first = |it: &(u64, Option<VerdictWithMargin>, bool)| {
+                it.1.is_some() && seen.insert(instances.query_of_instance(it.0 as usize))
+            };
+            let (first, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(is_first);
+            all = first.into_iter().chain(rest).collect();
+        }
         all.into_iter()
             .map(|it| (it.0, it.1.map(|it| it.margin)))
             .collect()
@@ -270,8 +279,10 @@ mod tests {
         };
         let rows = study.list_instances(&listing).unwrap().rows;
         let queries: Vec<&str> = rows.iter().map(|it| it.query.as_str()).collect();
-        // Both have the same documents; one query has three function words of four.
-        let (first, last) = queries.split_at(queries.len() / 2);
+        // Both have the same documents; one query has three function words of four. The first
+        // instance of each comes before the others.
+        assert_eq!(queries[..2], ["river", "the river of it"]);
+        let (first, last) = queries[2..].split_at(queries.len() / 2 - 1);
         assert!(
             !first.is_empty() && first.iter().all(|it| *it == "river"),
             "{queries:?}"
@@ -280,11 +291,16 @@ mod tests {
             last.iter().all(|it| *it == "the river of it"),
             "{queries:?}"
         );
-        let margins = rows
-            .iter()
-            .take(first.len())
-            .map(|it| it.margin.unwrap().abs());
+        let of_river = rows.iter().filter(|it| it.query == "river");
+        let margins = of_river.map(|it| it.margin.unwrap().abs());
         assert!(margins.is_sorted_by(|a, b| a >= b));
+        // The texts are excerpts of the documents.
+        assert!(
+            rows[0]
+                .excerpts
+                .iter()
+                .all(|it| texts.contains(&it.as_str()))
+        );
         // A relevant document outweighs both.
         let doc = rows.last().unwrap().docs[0].clone();
         let grades = [(doc.clone(), 1)];

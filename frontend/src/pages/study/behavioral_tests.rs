@@ -162,7 +162,9 @@ fn Legend(scene: BehavioralTestsState) -> impl IntoView {
             <div class="steps" aria-hidden="true">
                 {steps} <span>"−1 negative"</span> <span>"0"</span> <span>"positive 1"</span>
             </div>
-            <ul class="effects-key">
+            <details class="effects-key">
+                <summary>"Marks: * significant, † disputed; ε tie threshold"</summary>
+                <ul>
                 <li>
                     <b>"*"</b>
                     " significant: the mean difference is not 0 by a paired t test over \
@@ -180,7 +182,8 @@ fn Legend(scene: BehavioralTestsState) -> impl IntoView {
                     " scores that differ by at most ε are neutral; tuned: the median difference \
                      of adjacent scores in a ranker's top 10"
                 </li>
-            </ul>
+                </ul>
+            </details>
         </div>
     }
 }

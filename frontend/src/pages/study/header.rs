@@ -79,8 +79,8 @@ pub(super) fn StudyHeader(
                     <span>{n_queries}</span>
                     <span>{format_count_with_noun(it.totals.n_docs, "document", "documents")}</span>
                     {n_instances}
-                    <span>{format::spell_out_iso_date(&it.created)}</span>
-                    <span class="hash" title="Instance hash">
+                    <span class="wide-only">{format::spell_out_iso_date(&it.created)}</span>
+                    <span class="hash wide-only" title="Instance hash">
                         {format::shorten_hash(&it.instances_hash)}
                     </span>
                 </p>

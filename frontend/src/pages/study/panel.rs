@@ -117,13 +117,12 @@ type ViolationExamplesResource = LocalResource<(
 struct ViolationExamples {
     ranker: String,
     histogram: MarginHistogram,
-    /// The most instructive violations, each of another query: position in the list of violations,
-    /// and instance.
-    lines: Vec<(u64, ListedInstance)>,
+    /// The most instructive violations.
+    lines: Vec<ListedInstance>,
 }
 
 /// The number of violations that the panel shows.
-const MAX_EXAMPLES: usize = 3;
+const MAX_EXAMPLES: u64 = 3;
 
 /// Fetches the most instructive violations. None for the row of relevance.
 async fn fetch_violation_examples(
@@ -135,32 +134,16 @@ async fn fetch_violation_examples(
         return Ok(None);
     };
     let view = violations_view(dials);
-    // Instances next to each other often differ in one document only.
-    const N_LISTED: u64 = 100;
     let request = ListInstancesRequest {
         study: study.to_owned(),
-        filter: view.list_request(probe, &ranker, 0..N_LISTED),
+        filter: view.list_request(probe, &ranker, 0..MAX_EXAMPLES),
     };
     let page = api::send_and_parse(&request).await?;
     Ok(Some(ViolationExamples {
         ranker,
         histogram: page.histogram,
-        lines: select_examples(page.rows),
+        lines: page.rows,
     }))
-}
-
-/// Returns the first instance of each of the first queries, with its position.
-fn select_examples(rows: Vec<ListedInstance>) -> Vec<(u64, ListedInstance)> {
-    let mut examples: Vec<(u64, ListedInstance)> = Vec::new();
-    for (at, it) in (0..).zip(rows) {
-        let is_new = examples
-            .iter()
-            .all(|(_, known)| known.query_id != it.query_id);
-        if is_new && examples.len() < MAX_EXAMPLES {
-            examples.push((at, it));
-        }
-    }
-    examples
 }
 
 fn violations_view(dials: &StudyPageControls) -> InstanceListView {
@@ -411,7 +394,7 @@ fn ViolationList(
         1 => "Most instructive violation",
         _ => "Most instructive violations",
     };
-    let items = lines.into_iter().map(|(at, line)| {
+    let items = (0..).zip(lines).map(|(at, line)| {
         let view = InstanceView {
             ranker: Some(ranker.clone()),
             position: Some(at),
@@ -576,37 +559,5 @@ fn CellFacts(
             <dd>{overview.analyzer.clone()}</dd>
             {note}
         </dl>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn examples_are_of_different_queries_and_keep_their_position_in_the_list() {
-        let row = |query: &str| ListedInstance {
-            number: 7,
-            query_id: query.to_owned(),
-            query: query.to_owned(),
-            docs: Vec::new(),
-            grades: Vec::new(),
-            excerpts: Vec::new(),
-            outcome: None,
-            margin: None,
-            is_truncated: false,
-        };
-        let select = |queries: &[&str]| {
-            let examples = select_examples(queries.iter().map(|it| row(it)).collect());
-            let places = examples.iter().map(|it| (it.0, it.1.query_id.clone()));
-            places.collect::<Vec<_>>()
-        };
-        let (a, b, c) = ("a".to_owned(), "b".to_owned(), "c".to_owned());
-        assert_eq!(select(&[]), []);
-        assert_eq!(select(&["a", "a"]), [(0, a.clone())]);
-        assert_eq!(
-            select(&["a", "a", "b", "a", "c", "d"]),
-            [(0, a), (2, b), (4, c)]
-        );
     }
 }

@@ -124,7 +124,7 @@ pub(super) struct InstanceWithRankerVerdict {
     pub(super) claim: ScoreClaim<StudyDocNo>,
     pub(super) verdict: Option<VerdictWithMargin>,
     /// In the order of most instructive instances: 2 if a document is relevant, plus the fraction
-    /// of the words of the query that are no function words.
+    /// of the words of the query that are no function words, plus 4 for the first of its query.
     content_value: f64,
 }
 
@@ -211,6 +211,7 @@ impl<'a> InstanceLister<'a> {
         let mut places = vec![unknown; study.study_docs.len()];
         let mut number = self.instances.first_instance_of_query(queries.start) as u64;
         let mut relevant = Vec::new();
+        let mut of_query: Vec<InstanceWithRankerVerdict> = Vec::new();
         for query in queries {
             let asked = &study.queries[query];
             let named = self.wanted.is_empty()
@@ -259,7 +260,7 @@ impl<'a> InstanceLister<'a> {
                             it if it == unknown => None,
                             it => self.scores.score_at_position(it as usize),
                         });
-                    take(InstanceWithRankerVerdict {
+                    of_query.push(InstanceWithRankerVerdict {
                         number,
                         query,
                         claim,
@@ -272,10 +273,24 @@ impl<'a> InstanceLister<'a> {
                 }
                 number += 1;
             }
+            if by_content && let Some(first) = self.most_instructive(&of_query) {
+                of_query[first].content_value += 4.0;
+            }
+            of_query.drain(..).for_each(&mut take);
             for &text in texts {
                 places[text as usize] = unknown;
             }
         }
+    }
+
+    /// Returns the position of the most instructive of the instances that are listed, or of the first
+    /// of them.
+    fn most_instructive(&self, of_query: &[InstanceWithRankerVerdict]) -> Option<usize> {
+        let listed = of_query.iter().enumerate();
+        let listed =
+            listed.filter(|(_, it)| it.verdict.is_some() && self.listing.keeps(it.verdict));
+        let first = listed.min_by(|a, b| self.sort_key(a.1).total_cmp(&self.sort_key(b.1)));
+        first.map(|it| it.0)
     }
 
     /// Runs the first pass over some queries.

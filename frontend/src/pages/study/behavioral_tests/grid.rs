@@ -9,6 +9,7 @@ use wasm_bindgen::JsCast;
 
 use super::layout::{EffectGridLayout, GridCell, GridHeading, score};
 use super::state::{BehavioralTestsState, EffectCell};
+use crate::location::show_element_below_the_fold;
 
 /// Renders the table; a wide one scrolls by itself.
 #[component]
@@ -156,7 +157,11 @@ fn GridCellView(
             aria-pressed=move || selected().to_string()
             tabindex=tabindex
             on:focus=move |_| current.set(Some(spot))
-            on:click=move |_| scene.select(spot)
+            on:click=move |_| {
+                scene.select(spot);
+                // The panel moves to the table of the cell.
+                request_animation_frame(|| show_element_below_the_fold(".behaviours .panel"));
+            }
         >
             {score(&effect)} <span>{detail}</span>
             <span class="unseen">{cell_description(&at, &effect)}</span>
