@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use shared::api::GetFiguresRequest;
 use shared::plot;
 use shared::probe::AxiomVariant;
-use shared::report;
+use shared::report::{self, FigureFindings};
 use shared::score::disambiguate_labels;
 use shared::score::slug::ranker_slugs;
 use shared::study::controls::StudyPageControls;
@@ -82,6 +82,7 @@ fn FiguresView(
     let tables = report::figure_data_tables(&figures);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let names = distinct_labels(&figures);
+    let findings = FigureFindings::of(&figures);
     let overlap = figures.query_overlap.as_ref().map(|it| {
         let draw = |thirds| {
             FigureWithSelection::without_selection(plot::draw_effectiveness_by_overlap_third(
@@ -119,6 +120,7 @@ fn FiguresView(
             name="From candidates to instances"
             said="Pairs that remain with the axiom as originally stated, with relaxed \
                  preconditions, and extended to queries of any length. Logarithmic scale."
+            finding=findings.funnel
             drawing=Some(
                 FigureWithSelection::without_selection(
                     plot::draw_mining_funnel(&figures.funnels),
@@ -131,6 +133,7 @@ fn FiguresView(
             name="Why pairs are rejected"
             said="For each precondition: the share of candidate pairs that fail it, the share \
                  that fail only this one, and the median shortfall."
+            finding=findings.preconditions
             drawing=None
             table=table("preconditions")
         />
@@ -138,6 +141,7 @@ fn FiguresView(
             id="tokenization"
             name="Instances with another analyzer"
             said="Share of instances that still meet all preconditions with another analyzer."
+            finding=findings.analyzers
             drawing=None
             table=table("tokenization")
         />
@@ -146,6 +150,7 @@ fn FiguresView(
             name="Ranker comparison"
             said="Difference between two fractions over the same instances, and whether it is \
                  distinguishable from chance."
+            finding=findings.comparison
             drawing=None
             table=table("compared")
         />
@@ -154,6 +159,7 @@ fn FiguresView(
             name="Effectiveness"
             said="Computed from the relevance judgments over the candidate pools, with \
                  significant wins marked (signed-rank test)."
+            finding=findings.effectiveness
             drawing=None
             table=table("effectiveness")
         />
@@ -161,6 +167,7 @@ fn FiguresView(
             id="overlap"
             name="Effectiveness by overlap, all queries"
             said=by_overlap
+            finding=findings.overlap
             drawing=all
             table=table("overlap")
         />
@@ -168,6 +175,7 @@ fn FiguresView(
             id="overlap-pool"
             name="Effectiveness by overlap, queries with a relevant candidate"
             said="The same, restricted to queries with a relevant document in the candidate pool."
+            finding=findings.overlap_in_pool
             drawing=in_pool
             table=table("overlap")
         />
@@ -175,6 +183,7 @@ fn FiguresView(
             id="scatter"
             name="Effectiveness and axiom agreement"
             said="Whether rankers that agree with the axioms are also more effective."
+            finding=findings.scatter
             drawing=scatter
             table=table("scatter")
         />

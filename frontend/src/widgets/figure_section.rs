@@ -87,6 +87,9 @@ pub(crate) fn ExportableFigureSection(
     /// How to read the figure.
     #[prop(into)]
     said: String,
+    /// What the figure shows, in a sentence computed from its data.
+    #[prop(optional_no_strip)]
+    finding: Option<String>,
     /// The figure; none if there is only a table.
     #[prop(optional_no_strip)]
     drawing: Option<FigureWithSelection>,
@@ -131,6 +134,7 @@ pub(crate) fn ExportableFigureSection(
                 <p class="note">{said}</p>
                 {takes}
             </header>
+            {finding.map(|it| view! { <p class="finding">{it}</p> })}
             {body}
         </section>
     })

@@ -110,10 +110,7 @@ impl CellState {
 
     fn number(&self) -> String {
         match self {
-            CellState::Known(cell) => format::format_fraction_to_interval_precision(
-                cell.micro_average.value,
-                cell.micro_average.interval,
-            ),
+            CellState::Known(cell) => format::format_two_digit_fraction(cell.micro_average.value),
             CellState::Undefined => format::MISSING.to_owned(),
             CellState::Failed => "✕".to_owned(),
         }
@@ -153,10 +150,7 @@ fn said(who: &str, probe: &str, cell: &RankerAxiomResult) -> String {
         .map(format::format_two_digit_fraction);
     let mut said = format!(
         "{who}, {probe}: {} satisfied, 95 % interval {low} to {high}, {} instances of {} queries",
-        format::format_fraction_to_interval_precision(
-            cell.micro_average.value,
-            cell.micro_average.interval
-        ),
+        format::format_two_digit_fraction(cell.micro_average.value),
         format::format_count(cell.tally.n_with_verdict()),
         format::format_count(cell.n_queries),
     );

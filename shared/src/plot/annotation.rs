@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(scale(&group(-0.2)).domain, [-0.5, 1.0]);
         assert_eq!(scale(&group(-7.0)).domain, [-1.0, 1.0]);
         let figure = draw("Agreement", "", &group(0.2));
-        assert_eq!(figure.alt_text, "Agreement: raw .4 [.2, .9] (12); raw –");
+        assert_eq!(figure.alt_text, "Agreement: raw .40 [.20, .90] (12); raw –");
     }
 
     #[test]

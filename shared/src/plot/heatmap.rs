@@ -280,10 +280,7 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&RankerAxiomResult>) -> Figu
     };
     let step = diverging_color_step_of_fraction(cell.micro_average.value);
     let (ground, ink) = (FigureColorRole::Step(step), FigureColorRole::OnStep(step));
-    let shown = format::format_fraction_to_interval_precision(
-        cell.micro_average.value,
-        cell.micro_average.interval,
-    );
+    let shown = format::format_two_digit_fraction(cell.micro_average.value);
     let mut marks = vec![
         rect([x, y], CELL, 2.0, ground),
         text(

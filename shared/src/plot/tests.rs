@@ -172,8 +172,8 @@ fn the_heat_map_says_what_it_shows() {
         0,156 Neural
         0,182 <script>|%& _mean
         0,198 =1+1
-        [<script>|%& _mean on TFC1: .5 [.4, .6], 14,057 instances of 60 queries, p .34 after Holm]
-        210,185 .5
+        [<script>|%& _mean on TFC1: .52 [.38, .61], 14,057 instances of 60 queries, p .34 after Holm]
+        210,185 .52
         280,185 –
         338,185 –
         0,232 Relevance grades
@@ -350,7 +350,7 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
     };
     let buckets = titles(&group_bars::draw_rr_by_query_token_fraction(&found));
     assert_eq!(buckets.len(), 10);
-    assert_eq!(buckets[8], "[.25, 1.00]: BM25 .5 [.0, 1.0], 3 queries");
+    assert_eq!(buckets[8], "[.25, 1.00]: BM25 .50 [.00, 1.00], 3 queries");
     assert!(buckets[9].ends_with("2 queries"), "{}", buckets[9]);
     assert_eq!(
         titles(&group_bars::draw_rr_by_query_length(&found)).len(),

@@ -36,7 +36,8 @@ pub fn figure_data_tables(figures: &StudyFigures) -> Vec<ReportTable> {
         .collect()
 }
 
-fn with_distinct_labels(figures: &StudyFigures) -> StudyFigures {
+/// Returns the figures with labels that differ between rankers.
+pub(super) fn with_distinct_labels(figures: &StudyFigures) -> StudyFigures {
     let mut figures = figures.clone();
     disambiguate_labels(&mut figures.rankers);
     figures

@@ -1,7 +1,7 @@
 //! Numbers formatted for readers.
 //!
-//! A number has no more digits than its bounds justify. `1` means all, `0` means none, a minus is
-//! a true minus sign, and a missing value is an en dash.
+//! Fractions and estimates have two digits after the point, so that the numbers of a column can be
+//! compared. A minus is a true minus sign, and a missing value is an en dash.
 
 use crate::stats::EstimateWithInterval;
 
@@ -13,22 +13,16 @@ const MINUS: &str = "−";
 /// Formats a fraction with two digits: `.93`. `1.00` and `.00` mean exactly all and none; values
 /// that would round to them are `>.99` and `<.01`.
 pub fn format_two_digit_fraction(value: f64) -> String {
-    share(value, 2)
+    share(value)
 }
 
-/// Formats a fraction with the digits that its 95 % interval justifies: one if the interval is
-/// wider than .2, else two.
-pub fn format_fraction_to_interval_precision(value: f64, interval: [f64; 2]) -> String {
-    share(value, digits_within(interval))
-}
-
-/// Formats the bounds of a fraction: `[.92, .94]`, `[.5, .8]`; of any other number: `[−.3, 1.7]`.
+/// Formats the bounds of a fraction: `[.92, .94]`; of any other number: `[−.30, 1.70]`.
 pub fn format_interval(bounds: [f64; 2]) -> String {
     let [low, high] = bounds.map(|it| within(it, bounds));
     format!("[{low}, {high}]")
 }
 
-/// Formats a fraction with its bounds: `.93 [.92, .94]`; any other number: `1.3 [1.0, 1.7]`.
+/// Formats a fraction with its bounds: `.93 [.92, .94]`; any other number: `1.30 [1.00, 1.70]`.
 pub fn format_estimate(estimate: &EstimateWithInterval) -> String {
     let bounds = estimate.interval;
     format!(
@@ -93,7 +87,7 @@ pub fn format_p_value(value: f64) -> String {
         ..0.1 => 3,
         _ => 2,
     };
-    share(value, digits)
+    share_with_digits(value, digits)
 }
 
 /// Formats a difference of which only the order of magnitude matters: `4.8e-7`, or `0`.
@@ -152,22 +146,19 @@ pub fn shorten_hash(hex: &str) -> String {
     }
 }
 
-fn digits_within([low, high]: [f64; 2]) -> usize {
-    // .9 minus .7 is more than .2 in binary.
-    if high - low > 0.2 + 1e-9 { 1 } else { 2 }
-}
-
-/// Formats a number with the digits that its bounds justify; a fraction if the bounds are
-/// fractions.
+/// Formats a number; as a fraction if its bounds are fractions.
 fn within(value: f64, bounds: [f64; 2]) -> String {
-    let digits = digits_within(bounds);
     match bounds.iter().all(|it| (0.0..=1.0).contains(it)) {
-        true => share(value, digits),
-        false => rounded(value, digits),
+        true => share(value),
+        false => rounded(value, 2),
     }
 }
 
-fn share(value: f64, digits: usize) -> String {
+fn share(value: f64) -> String {
+    share_with_digits(value, 2)
+}
+
+fn share_with_digits(value: f64, digits: usize) -> String {
     let shown = rounded(value, digits);
     let is_zero = shown.bytes().all(|it| matches!(it, b'0' | b'.'));
     match value > 0.0 && value < 1.0 {
@@ -192,11 +183,11 @@ mod tests {
     #[test]
     fn a_number_that_is_no_fraction_is_rounded_as_any() {
         let shown = |value, interval| format_estimate(&EstimateWithInterval { value, interval });
-        assert_eq!(shown(0.96, [0.7, 1.3]), "1.0 [.7, 1.3]");
-        assert_eq!(shown(0.04, [-0.3, 0.3]), ".0 [−.3, .3]");
-        assert_eq!(shown(-0.04, [-0.8, -0.02]), ".0 [−.8, .0]");
-        assert_eq!(shown(0.96, [0.7, 0.98]), ">.9 [.7, >.9]");
-        assert_eq!(shown(12.34, [11.96, 12.5]), "12.3 [12.0, 12.5]");
+        assert_eq!(shown(0.96, [0.7, 1.3]), ".96 [.70, 1.30]");
+        assert_eq!(shown(0.04, [-0.3, 0.3]), ".04 [−.30, .30]");
+        assert_eq!(shown(-0.04, [-0.8, -0.02]), "−.04 [−.80, −.02]");
+        assert_eq!(shown(0.96, [0.7, 0.98]), ".96 [.70, .98]");
+        assert_eq!(shown(12.34, [11.96, 12.5]), "12.34 [11.96, 12.50]");
     }
 
     #[test]
@@ -213,13 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_interval_takes_a_digit() {
+    fn an_estimate_has_two_digits_whatever_its_interval() {
         let shown = |value, interval| format_estimate(&EstimateWithInterval { value, interval });
         assert_eq!(shown(0.931, [0.926, 0.937]), ".93 [.93, .94]");
         assert_eq!(shown(0.8, [0.7, 0.9]), ".80 [.70, .90]");
-        assert_eq!(shown(0.66, [0.5, 0.71]), ".7 [.5, .7]");
-        assert_eq!(shown(0.97, [0.62, 1.0]), ">.9 [.6, 1.0]");
-        assert_eq!(shown(0.002, [0.0, 0.4]), "<.1 [.0, .4]");
+        assert_eq!(shown(0.66, [0.5, 0.71]), ".66 [.50, .71]");
+        assert_eq!(shown(0.97, [0.62, 1.0]), ".97 [.62, 1.00]");
+        assert_eq!(shown(0.002, [0.0, 0.4]), "<.01 [.00, .40]");
         assert_eq!(shown(1.0, [1.0, 1.0]), "1.00 [1.00, 1.00]");
     }
 
@@ -239,7 +230,7 @@ mod tests {
             [".00", "−.01"]
         );
         assert_eq!(format_interval([-0.004, 0.03]), "[.00, .03]");
-        assert_eq!(format_interval([-0.04, 0.3]), "[.0, .3]");
+        assert_eq!(format_interval([-0.04, 0.3]), "[−.04, .30]");
     }
 
     #[test]

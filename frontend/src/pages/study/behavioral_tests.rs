@@ -198,6 +198,11 @@ fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> imp
         BehavioralTestKind::DatasetTransfer => ().into_any(),
     };
     let own = Memo::new(move |_| scene.selected.get().filter(|it| part.includes(it.probe)));
+    let finding = move || {
+        let found = scene.results.read();
+        let finding = report::behavioral_test_finding(&found, |it| part.includes(it));
+        finding.map(|it| view! { <p class="finding">{it}</p> })
+    };
     let details = move || own.get().map(|spot| view! { <EffectDetails spot scene/> });
     view! {
         <div class="study">
@@ -211,6 +216,7 @@ fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> imp
                         </p>
                         {dial}
                     </figcaption>
+                    {finding}
                     <EffectGrid name=part.name() layout scene/>
                 </figure>
             </div>

@@ -200,10 +200,7 @@ fn CellDetails(
     cases: ViolationExamplesResource,
     besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
-    let value = format::format_fraction_to_interval_precision(
-        cell.micro_average.value,
-        cell.micro_average.interval,
-    );
+    let value = format::format_two_digit_fraction(cell.micro_average.value);
     let interval = format::format_interval(cell.micro_average.interval);
     let queries = format!(
         "over {}",
@@ -511,10 +508,7 @@ fn CellFacts(
         cell.map_or(format::MISSING.to_owned(), |cell| {
             format!(
                 "{} of {}",
-                format::format_fraction_to_interval_precision(
-                    cell.micro_average.value,
-                    cell.micro_average.interval
-                ),
+                format::format_two_digit_fraction(cell.micro_average.value),
                 format::format_count(cell.tally.n_with_verdict())
             )
         })
