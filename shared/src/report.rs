@@ -104,7 +104,7 @@ pub enum TableValue {
     },
     /// A share with its bounds: `.93 [.92, .94]`.
     Estimate(EstimateWithInterval),
-    /// Bounds alone: `[.92, .94]`.
+    /// Bounds alone, with two decimals: `[.92, .94]`.
     Interval([f64; 2]),
     /// A p value: `< .001`.
     PValue(f64),
@@ -124,7 +124,7 @@ impl TableValue {
             TableValue::Difference(value) => format::format_signed_fraction(*value),
             TableValue::Score { value, digits } => format::format_score(*value, *digits),
             TableValue::Estimate(estimate) => format::format_estimate(estimate),
-            TableValue::Interval(interval) => format::format_interval(*interval),
+            TableValue::Interval(interval) => format::format_two_digit_interval(*interval),
             TableValue::PValue(p) => format::format_p_value(*p),
             TableValue::Magnitude(value) => format::format_in_scientific_notation(*value),
             TableValue::Missing => format::MISSING.to_owned(),

@@ -28,6 +28,13 @@ pub fn format_interval(bounds: [f64; 2]) -> String {
     format!("[{low}, {high}]")
 }
 
+/// Formats bounds with two decimals, for a column in which all bounds have as many digits:
+/// `[.52, .80]`, `[−.30, 1.70]`.
+pub fn format_two_digit_interval(bounds: [f64; 2]) -> String {
+    let [low, high] = bounds.map(|it| rounded(it, 2));
+    format!("[{low}, {high}]")
+}
+
 /// Formats a fraction with its bounds: `.93 [.92, .94]`; any other number: `1.3 [1.0, 1.7]`.
 pub fn format_estimate(estimate: &EstimateWithInterval) -> String {
     let bounds = estimate.interval;
@@ -188,6 +195,12 @@ fn rounded(value: f64, digits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_in_a_column_have_two_decimals() {
+        let shown = [[0.5, 0.8], [-0.304, 1.7]].map(format_two_digit_interval);
+        assert_eq!(shown, ["[.50, .80]", "[−.30, 1.70]"]);
+    }
 
     #[test]
     fn a_number_that_is_no_fraction_is_rounded_as_any() {

@@ -59,7 +59,7 @@ fn markdown_keeps_a_text_in_its_cell() {
         | who | a\|b | share |
         | :-- | --: | --: |
         | &lt;script>alert(1)&lt;/script> | 14,057 | .93 [.93, .94] |
-        | a\|b \# c | −.03 | [.5, .8] |
+        | a\|b \# c | −.03 | [.50, .75] |
         | =HYPERLINK("http://x",1) | −0.17 | &lt;.01 |
         | \[x\](javascript:1) \`%\_\$^\~\\ | &lt; .001 | – |
 
@@ -97,7 +97,7 @@ fn latex_reads_no_text_as_a_command() {
         who & a\textbar{}b & share \\
         \midrule
         \textless{}script\textgreater{}alert(1)\textless{}/script\textgreater{} & 14,057 & .93 {[}.93, .94{]} \\
-        a\textbar{}b \# c & $-$.03 & {[}.5, .8{]} \\
+        a\textbar{}b \# c & $-$.03 & {[}.50, .75{]} \\
         =HYPERLINK(''http://x'',1) & $-$0.17 & \textless{}.01 \\
         {[}x{]}(javascript:1) `\%\_\$\textasciicircum{}\textasciitilde{}\textbackslash{} & \textless{} .001 & -- \\
         \bottomrule
@@ -129,7 +129,7 @@ fn a_page_of_html_holds_no_foreign_markup() {
         <tbody>
         <tr><th scope="row">&lt;script&gt;alert(1)&lt;/script&gt;</th><td class="num">14,057</td><td class="num">.93 [.93, .94]</td></tr>
         <tr><th scope="row">a|b
-        # c</th><td class="num">−.03</td><td class="num">[.5, .8]</td></tr>
+        # c</th><td class="num">−.03</td><td class="num">[.50, .75]</td></tr>
         <tr><th scope="row">=HYPERLINK(&quot;http://x&quot;,1)</th><td class="num">−0.17</td><td class="num">&lt;.01</td></tr>
         <tr><th scope="row">[x](javascript:1) `%_$^~\</th><td class="num">&lt; .001</td><td class="num">–</td></tr>
         </tbody>

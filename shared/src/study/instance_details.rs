@@ -350,14 +350,20 @@ impl Study {
         self.docs[source as usize].title.trim()
     }
 
-    /// Marks the title of a document, unless a derived document does not begin with it.
+    /// Marks the title of a document.
     fn with_title_length(&self, doc: StudyDocNo, text: HighlightedText) -> HighlightedText {
-        let rest = text.text.strip_prefix(self.source_title(doc));
-        let rest = rest.filter(|it| it.starts_with(char::is_whitespace));
         HighlightedText {
-            title_length: rest.map_or(0, |it| (text.text.len() - it.len()) as u32),
+            title_length: self.title_length(doc, &text.text),
             ..text
         }
+    }
+
+    /// Returns the number of bytes of the title with which the text of a document begins; 0
+    /// without a title, and for a derived document that does not begin with it.
+    pub(super) fn title_length(&self, doc: StudyDocNo, text: &str) -> u32 {
+        let rest = text.strip_prefix(self.source_title(doc));
+        let rest = rest.filter(|it| it.starts_with(char::is_whitespace));
+        rest.map_or(0, |it| (text.len() - it.len()) as u32)
     }
 
     fn is_withheld(&self, probe: Probe) -> bool {
