@@ -1,7 +1,11 @@
 //! Lexical rankers: scores from term statistics, and the contribution of each term.
 //!
-//! A score is the sum of the contributions of its terms in the order of the query, so that the
-//! contributions in an explanation add up to exactly the same bits.
+//! A score is the sum of a value for each query term, in the order of the query
+//! ([`LexicalQueryScorer::query_term_score`]). An explanation takes the same score apart differently
+//! for query likelihood: a term that does not occur contributes 0
+//! ([`LexicalQueryScorer::occurrence_contribution`]), and what remains depends on the length of the
+//! document alone ([`LexicalQueryScorer::length_contribution`]) or on neither
+//! ([`LexicalQueryScorer::background_contribution`]). The parts add up to the score, up to rounding.
 
 pub mod bm25;
 pub mod query_likelihood;
@@ -110,6 +114,61 @@ impl LexicalQueryScorer {
                 }
                 None => 0.0,
             },
+        }
+    }
+
+    /// Returns what `count` occurrences of a query term, given by its index, add to the score of a
+    /// document of `len` terms without it. For query likelihood this is the logarithm of the
+    /// smoothed probability of the term over its probability without an occurrence, so
+    /// c(w,Q)·ln(1 + c(w,d)/(μ·cf/T)) with Dirichlet and c(w,Q)·ln(1 + (1 − λ)·c(w,d)/(|d|·λ·cf/T))
+    /// with Jelinek-Mercer smoothing. It is 0 if the term does not occur.
+    pub fn occurrence_contribution(&self, term: usize, count: u32, len: u32) -> f64 {
+        let count_or_share = match self {
+            LexicalQueryScorer::Bm25 { .. } => return self.query_term_score(term, count, len),
+            LexicalQueryScorer::Dirichlet { .. } => f64::from(count),
+            LexicalQueryScorer::JelinekMercer { .. } if len == 0 => 0.0,
+            LexicalQueryScorer::JelinekMercer { lambda, .. } => {
+                (1.0 - lambda) * f64::from(count) / f64::from(len)
+            }
+        };
+        match self.smoothed_terms()[term] {
+            Some((weight, prior)) => weight * libm::log1p(count_or_share / prior),
+            None => 0.0,
+        }
+    }
+
+    /// Returns the part of a score that depends on the length of the document alone: |Q|·ln(μ/(|d|
+    /// + μ)) with Dirichlet smoothing, where |Q| counts the query terms that the collection has.
+    /// It is 0 for the other rankers, whose contributions of terms include the length.
+    pub fn length_contribution(&self, len: u32) -> f64 {
+        match self {
+            LexicalQueryScorer::Dirichlet { terms, mu } => {
+                let n_terms: f64 = terms.iter().flatten().map(|it| it.0).sum();
+                -n_terms * libm::log1p(f64::from(len) / mu)
+            }
+            LexicalQueryScorer::Bm25 { .. } | LexicalQueryScorer::JelinekMercer { .. } => 0.0,
+        }
+    }
+
+    /// Returns the part of a score that is the same for every document: Σ c(w,Q)·ln(cf/T) with
+    /// Dirichlet and Σ c(w,Q)·ln(λ·cf/T) with Jelinek-Mercer smoothing, and 0 for BM25.
+    pub fn background_contribution(&self) -> f64 {
+        let strength = match self {
+            LexicalQueryScorer::Dirichlet { mu, .. } => *mu,
+            LexicalQueryScorer::Bm25 { .. } | LexicalQueryScorer::JelinekMercer { .. } => 1.0,
+        };
+        let terms = self.smoothed_terms().iter().flatten();
+        terms
+            .map(|(weight, prior)| weight * libm::log(prior / strength))
+            .sum()
+    }
+
+    /// Returns the terms of query likelihood; none for BM25.
+    fn smoothed_terms(&self) -> &[Option<(f64, f64)>] {
+        match self {
+            LexicalQueryScorer::Bm25 { .. } => &[],
+            LexicalQueryScorer::Dirichlet { terms, .. }
+            | LexicalQueryScorer::JelinekMercer { terms, .. } => terms,
         }
     }
 

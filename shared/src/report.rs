@@ -106,7 +106,7 @@ pub enum TableValue {
     },
     /// A share with its bounds: `.93 [.92, .94]`.
     Estimate(EstimateWithInterval),
-    /// Bounds alone: `[.92, .94]`.
+    /// Bounds alone, with two decimals: `[.92, .94]`.
     Interval([f64; 2]),
     /// A p value: `< .001`.
     PValue(f64),

@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use shared::api::{ErrorResponse, GetStudyRequest, ListLateInteractionAnalysesRequest};
 use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::probe::CandidatePoolSpec;
-use shared::report::{self, format};
+use shared::report::{self, ReportTable, TableValue, format};
 use shared::score::RankerInfo;
 use shared::score::slug::parse_ranker_slug_or_position;
 use shared::study::controls::StudyPageControls;
@@ -108,6 +108,13 @@ fn AnalysisView(
         (it.slug.clone(), it.analysis.header.ranker.clone())
     };
     let rankers: Vec<(String, RankerInfo)> = found.iter().map(ranker).collect();
+    // The address names the ranker, so that it still shows the same one after another analysis.
+    let first = found.first().map(|it| it.slug.clone());
+    Effect::new(move |_| {
+        if scene.view.with(|it| it.ranker.is_none()) {
+            scene.update(|it| it.ranker = first.clone());
+        }
+    });
     // A single ranker can be chosen in place of an unknown one.
     let n_rankers = rankers.len();
     let has_choice = Memo::new(move |_| n_rankers > 1 || at.with(Result::is_err));
@@ -191,6 +198,7 @@ fn RankerAnalysis(
         .clone()
         .map(|it| view! { <span>{it}</span> });
     let [correlations, words, pieces] = report::late_interaction_tables(&found);
+    let agreement = describe_agreement_with_paper(&correlations);
     let found = StoredValue::new(found);
     let chosen = Memo::new(move |_| {
         let word = scene.view.get().term?;
@@ -214,6 +222,10 @@ fn RankerAnalysis(
         <div class="head">
             <div>
                 <h1>{head.title}</h1>
+                <p class="lead">
+                    "Which query terms decide the ranking of " {head.ranker.label.clone()}
+                    ", and do its tokens match themselves or other tokens?"
+                </p>
                 <p class="facts">
                     <span>{head.ranker.label}</span>
                     {note}
@@ -230,7 +242,7 @@ fn RankerAnalysis(
             of="late-interaction-"
             id="correlations"
             name="Correlation with idf"
-            said="Shown next to the correlations that Formal et al. (2021) report for ColBERT."
+            said=agreement
             drawing=None
             table=Some(correlations)
         />
@@ -238,5 +250,47 @@ fn RankerAnalysis(
         {of_word}
         <QueryDocuments slug found lists scene/>
         <TermImportanceTable found table=words chosen scene/>
+    }
+}
+
+/// Says how many correlations have the sign that the paper reports.
+fn describe_agreement_with_paper(correlations: &ReportTable) -> String {
+    let signs = correlations
+        .rows
+        .iter()
+        .filter_map(|row| match (row.get(1), row.last()) {
+            (Some(TableValue::Difference(ours)), Some(TableValue::Difference(theirs))) => {
+                Some(ours * theirs > 0.0)
+            }
+            _ => None,
+        });
+    let signs: Vec<bool> = signs.collect();
+    let same = signs.iter().filter(|it| **it).count() as u64;
+    format!(
+        "{} of {} have the sign that Formal et al. (2021) report for ColBERT.",
+        format::format_count(same),
+        format_count_with_noun(signs.len() as u64, "correlation", "correlations"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agreement_counts_equal_signs() {
+        let difference = TableValue::Difference;
+        let rows = [(-0.2, -0.4), (0.3, -0.1), (0.5, 0.77)];
+        let rows = rows.map(|(ours, theirs)| {
+            let name = TableValue::Text("importance".to_owned());
+            vec![name, difference(ours), difference(theirs)]
+        });
+        let mut table = ReportTable::new("correlations", "Correlations");
+        table.rows = rows.to_vec();
+        table.rows.push(vec![TableValue::Missing; 3]);
+        assert_eq!(
+            describe_agreement_with_paper(&table),
+            "2 of 3 correlations have the sign that Formal et al. (2021) report for ColBERT."
+        );
     }
 }

@@ -82,8 +82,8 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
             <div>
                 <h1>"Playground"</h1>
                 <p class="note">
-                    "Type a query and two or three documents. Axioms, BM25 and QL are \
-                     recomputed as you type."
+                    "Which axioms apply to your own query and documents, and which rankers \
+                     satisfy them? Results are recomputed as you type."
                 </p>
             </div>
             <div class="btns">
@@ -92,29 +92,22 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
                 <button class="btn" type="button" on:click=move |_| save_instance(desk)>
                     "Save as instance"
                 </button>
-                <button
-                    class="btn bare"
-                    type="button"
-                    on:click=move |_| {
-                        desk.open_input_keeping_previous("an empty page", PlaygroundInput::empty())
-                    }
-                >
-                    "Clear"
-                </button>
+                <initial_content::StartEmptyButton desk label="Clear"/>
             </div>
         </div>
         <initial_content::RestorePreviousButton desk/>
+        <initial_content::ExampleNotice desk/>
         <documents::QueryAndDocumentFields desk/>
         <manipulation_effect::ManipulationEffectSection desk/>
-        <settings::PlaygroundSettingsFields desk/>
         <div class="bench">
             <axioms::AxiomOutcomesSection desk/>
             <div>
-                <query_terms::QueryTermSection desk/>
                 <lexical_rankers::LexicalRankersSection desk/>
+                <query_terms::QueryTermSection desk/>
                 <neural::PlaygroundNeuralRankers desk/>
             </div>
         </div>
+        <settings::PlaygroundSettingsFields desk/>
     }
 }
 

@@ -171,7 +171,7 @@ pub(crate) struct ReactiveFieldError {
 fn Message(mistake: ReactiveFieldError) -> impl IntoView {
     let message = move || {
         let reason = mistake.reason.get();
-        reason.map(|it| view! { <span class="verdict bad">{it}</span> })
+        reason.map(|it| view! { <span class="verdict failed">{it}</span> })
     };
     view! { <span id=mistake.id class="wrong" aria-live="polite">{message}</span> }
 }

@@ -1,4 +1,5 @@
-//! The contribution of each query term to the score of each document, for one lexical ranker.
+//! The contribution of each query term to the score of each document, for one lexical ranker, and
+//! what else the scores consist of.
 
 use leptos::prelude::*;
 use shared::plot::{FigureColorRole, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
@@ -7,6 +8,72 @@ use shared::report::{self, TableColumnHeader, TableColumnKind, TableValue, forma
 use shared::study::instance_details::{QueryTermInfo, TermScoreContributions};
 
 use super::highlighted_text::{HighlightedQueryTerm, underline_class_by_rarity};
+
+/// A part of a score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ScorePart {
+    /// The occurrences of the query term with this index.
+    Term(usize),
+    /// What depends on the length of the document alone.
+    DocumentLength,
+    /// What is the same for every document.
+    Background,
+}
+
+impl ScorePart {
+    /// Returns the name of the part, as in `sourdough` and `document length`.
+    pub(crate) fn name(self, terms: &[QueryTermInfo]) -> String {
+        match self {
+            ScorePart::Term(place) => terms
+                .get(place)
+                .map(|it| it.surface_form.clone())
+                .unwrap_or_default(),
+            ScorePart::DocumentLength => "document length".to_owned(),
+            ScorePart::Background => "background model".to_owned(),
+        }
+    }
+
+    /// Renders the name, a query term as it is highlighted in documents.
+    pub(crate) fn render_name(self, terms: &[QueryTermInfo]) -> AnyView {
+        match self {
+            ScorePart::Term(place) => {
+                view! { <HighlightedQueryTerm terms=terms.to_vec() place/> }.into_any()
+            }
+            ScorePart::DocumentLength | ScorePart::Background => self.name(terms).into_any(),
+        }
+    }
+}
+
+/// Returns the parts of the scores with their value for each document, terms first. A part that is
+/// 0 by definition is left out.
+pub(crate) fn score_parts(contributions: &TermScoreContributions) -> Vec<(ScorePart, Vec<f64>)> {
+    let TermScoreContributions {
+        terms,
+        length,
+        background,
+        scores,
+        ..
+    } = contributions;
+    let terms = terms.iter().cloned().enumerate();
+    let mut parts: Vec<_> = terms
+        .map(|(place, row)| (ScorePart::Term(place), row))
+        .collect();
+    if length.iter().any(|it| *it != 0.0) {
+        parts.push((ScorePart::DocumentLength, length.clone()));
+    }
+    if *background != 0.0 {
+        parts.push((ScorePart::Background, vec![*background; scores.len()]));
+    }
+    parts
+}
+
+/// Returns what the rows of a table mean that has more parts than terms; none for other rankers.
+pub(crate) fn score_parts_note(contributions: &TermScoreContributions) -> Option<&'static str> {
+    (contributions.background != 0.0).then_some(
+        "A term adds the logarithm of its smoothed probability over its background probability: \
+         0 if it does not occur. The background model is the same for every document.",
+    )
+}
 
 /// Renders a table with a bar for each document, and one for the difference that the claim is
 /// about.
@@ -24,11 +91,12 @@ pub(crate) fn TermContributionTable(
 ) -> impl IntoView {
     let kind = claim.kind();
     let scale = TermTableScale::of(&contributions, claim);
-    let rows = contributions.terms.iter().enumerate().map(|(place, row)| {
+    let rows = score_parts(&contributions).into_iter().map(|(part, row)| {
         let terms = terms.clone();
-        view! { <Row place row=row.clone() terms claim scale lit/> }
+        view! { <Row part row terms claim scale lit/> }
     });
     let rows = rows.collect_view();
+    let note = score_parts_note(&contributions).map(|it| view! { <p class="note">{it}</p> });
     let places = || 1..=kind.arity();
     let heads = places().map(|it| view! { <th scope="col" class="num wide-only">{it}</th> });
     let heads = heads.collect_view();
@@ -78,12 +146,13 @@ pub(crate) fn TermContributionTable(
                 </tr>
             </tbody>
         </table>
+        {note}
     }
 }
 
 #[component]
 fn Row(
-    place: usize,
+    part: ScorePart,
     row: Vec<f64>,
     terms: Vec<QueryTermInfo>,
     claim: ScoreClaim<u32>,
@@ -95,32 +164,34 @@ fn Row(
             lit.set(at);
         }
     };
-    let ink = match underline_class_by_rarity(&terms, place as u32) {
-        "t1" => "var(--t1)",
-        "t2" => "var(--t2)",
-        "t3" => "var(--t3)",
-        "t4" => "var(--t4)",
-        "t5" => "var(--t5)",
+    let place = match part {
+        ScorePart::Term(place) => Some(place as u32),
+        ScorePart::DocumentLength | ScorePart::Background => None,
+    };
+    let ink = match place.map(|it| underline_class_by_rarity(&terms, it)) {
+        Some("t1") => "var(--t1)",
+        Some("t2") => "var(--t2)",
+        Some("t3") => "var(--t3)",
+        Some("t4") => "var(--t4)",
+        Some("t5") => "var(--t5)",
         _ => "var(--ink-3)",
     };
-    let bars = row.iter().map(|it| {
-        view! { <i style=("--v", format!("{:.3}", scale.bar(*it)))></i> }
+    let bars = place.map(|_| {
+        let bars = row.iter().map(|it| {
+            view! { <i style=("--v", format!("{:.3}", scale.bar(*it)))></i> }
+        });
+        let bars = bars.collect_view();
+        view! { <span class="pair" style=("--of", ink) aria-hidden="true">{bars}</span> }
     });
-    let bars = bars.collect_view();
     let numbers = row.iter().map(|it| {
-        view! { <td class="num wide-only">{format_score(*it, scale.digits)}</td> }
+        view! { <td class="num wide-only">{format::format_score(*it, scale.digits)}</td> }
     });
     let numbers = numbers.collect_view();
     let gap = claim_margin(claim, &row);
     view! {
-        <tr
-            on:pointerenter=move |_| point(Some(place as u32))
-            on:pointerleave=move |_| point(None)
-        >
-            <td><HighlightedQueryTerm terms place/></td>
-            <td class="wide-only">
-                <span class="pair" style=("--of", ink) aria-hidden="true">{bars}</span>
-            </td>
+        <tr on:pointerenter=move |_| point(place) on:pointerleave=move |_| point(None)>
+            <td>{part.render_name(&terms)}</td>
+            <td class="wide-only">{bars}</td>
             {numbers}
             <td><ClaimSupportBar share=scale.difference_bar(gap)/></td>
             <td class="num">{format_signed_score(gap, scale.digits)}</td>
@@ -169,24 +240,23 @@ pub(crate) fn bar_direction_labels(kind: ScoreClaimKind) -> [&'static str; 2] {
     }
 }
 
-/// Formats a margin or a difference with its sign, as in `+0.20`, `−0.17` and `0`.
+/// Formats a margin or a difference with its sign, as in `+0.20`, `−0.17` and `0.00`.
 pub(crate) fn format_signed_score(value: f64, digits: u8) -> String {
-    let shown = format_score(value, digits);
-    if value > 0.0 && shown != "0" {
-        format!("+{shown}")
-    } else {
-        shown
+    let shown = format::format_score(value.abs(), digits);
+    let is_zero = !shown.contains(|it| ('1'..='9').contains(&it));
+    match value {
+        _ if is_zero => shown,
+        ..0.0 => format::format_score(value, digits),
+        _ => format!("+{shown}"),
     }
 }
 
-/// Formats a score; returns `0` if all digits are zero.
-fn format_score(value: f64, digits: u8) -> String {
-    let shown = format::format_score(value, digits);
-    if shown.chars().any(|it| ('1'..='9').contains(&it)) {
-        shown
-    } else {
-        "0".to_owned()
-    }
+/// Returns the number of decimals for scores whose largest difference is given: three significant
+/// digits of the difference, but at least two decimals.
+pub(crate) fn decimals_for_difference(largest: f64) -> u8 {
+    format::score_decimals_for_spread(largest)
+        .saturating_sub(1)
+        .max(2)
 }
 
 /// Determines bar lengths and digits.
@@ -200,22 +270,14 @@ struct TermTableScale {
 impl TermTableScale {
     fn of(contributions: &TermScoreContributions, claim: ScoreClaim<u32>) -> TermTableScale {
         let all = contributions.terms.iter().flatten().copied();
-        let gaps = contributions
-            .terms
-            .iter()
-            .map(|it| claim_margin(claim, it).abs());
-        let scores = contributions.scores.iter().map(|it| it.abs());
-        let most_score = scores.fold(0.0, f64::max);
+        let parts = score_parts(contributions).into_iter();
+        let gaps = parts.map(|it| claim_margin(claim, &it.1).abs());
         let gap = gaps.fold(claim_margin(claim, &contributions.scores).abs(), f64::max);
-        let decimals = [most_score, gap]
-            .into_iter()
-            .filter(|it| *it > 0.0)
-            .map(format::score_decimals_for_spread);
         TermTableScale {
             most: all.fold(0.0, |most, it| it.abs().max(most)),
             gap,
-            // A difference that has a bar is not written as 0.
-            digits: decimals.max().unwrap_or(0),
+            // A difference that has a visible bar is not written as 0.
+            digits: decimals_for_difference(gap),
         }
     }
 
@@ -268,10 +330,16 @@ pub(crate) fn term_contributions_table(
             });
             rows.push(row);
         };
-        it.terms
-            .iter()
-            .zip(terms)
-            .for_each(|(values, term)| push(&term.term, values));
+        for (part, values) in score_parts(it) {
+            match part {
+                ScorePart::Term(place) => {
+                    push(terms.get(place).map_or("", |it| &it.term), &values);
+                }
+                ScorePart::DocumentLength | ScorePart::Background => {
+                    push(&format!("({})", part.name(terms)), &values);
+                }
+            }
+        }
         push("(score)", &it.scores);
     }
     report::ReportTable {
@@ -318,18 +386,16 @@ pub(crate) fn term_differences_figure(
             with,
         ));
         y += 26.0;
-        let names = terms
-            .iter()
-            .map(|it| it.surface_form.as_str())
-            .chain(["Score"]);
-        for (name, row) in names.zip(it.terms.iter().chain([&it.scores])) {
-            let gap = claim_margin(claim, row);
+        let parts = score_parts(it).into_iter();
+        let rows = parts.map(|(part, row)| (part.name(terms), row));
+        for (name, row) in rows.chain([("Score".to_owned(), it.scores.clone())]) {
+            let gap = claim_margin(claim, &row);
             let length = scale.difference_bar(gap).unwrap_or(0.0) * BAR / 2.0;
             marks.push(words(
                 [0.0, y + 15.0],
                 TextAnchor::Start,
                 FigureFontStyle::Base,
-                name,
+                &name,
             ));
             marks.push(FigureMark::Line {
                 from: [middle, y + 2.0],
@@ -398,10 +464,18 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_of_nothing_is_a_bare_zero() {
+    fn a_difference_of_nothing_has_no_sign() {
         assert_eq!(
-            [0.0, -0.0, 0.2, -0.174, 0.001].map(|it| format_signed_score(it, 2)),
-            ["0", "0", "+0.20", "−0.17", "0"]
+            [0.0, -0.0, 0.2, -0.174, 0.001, -0.001].map(|it| format_signed_score(it, 2)),
+            ["0.00", "0.00", "+0.20", "−0.17", "0.00", "0.00"]
         );
+    }
+
+    #[test]
+    fn a_difference_has_three_digits() {
+        assert_eq!(decimals_for_difference(1.3), 2);
+        assert_eq!(decimals_for_difference(100.0), 2);
+        assert_eq!(decimals_for_difference(0.004), 5);
+        assert_eq!(decimals_for_difference(0.0), 2);
     }
 }

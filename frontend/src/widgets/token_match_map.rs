@@ -1,5 +1,7 @@
 //! The token matches of a late-interaction model: each query token against each document token.
 
+use std::collections::BTreeSet;
+
 use leptos::prelude::*;
 use shared::api::TokenSimilarities;
 use shared::plot::{FigureColorRole, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
@@ -84,11 +86,11 @@ fn format_cosine(cosine: f32) -> String {
     format::format_two_digit_fraction(f64::from(cosine))
 }
 
-/// Returns the map as a figure.
+/// Returns the map as a figure. Below the map stand the document tokens that are best matches.
 pub(crate) fn token_match_figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
-    const LEFT: f64 = 78.0;
-    const RIGHT: f64 = 638.0;
-    const ROW: f64 = 20.0;
+    const LEFT: f64 = 104.0;
+    const RIGHT: f64 = 718.0;
+    const ROW: f64 = 24.0;
     let step = (RIGHT - LEFT) / matches.document_tokens.len().max(1) as f64;
     let range = range(matches);
     let mut marks = Vec::new();
@@ -101,6 +103,8 @@ pub(crate) fn token_match_figure(name: &str, matches: &TokenSimilarities) -> Plo
             opacity,
         });
     };
+    let middle = |column: usize| LEFT + (column as f64 + 0.5) * step;
+    let height = matches.cosines.len() as f64 * ROW;
     for (at, row) in matches.cosines.iter().enumerate() {
         let (top, bottom) = (at as f64 * ROW + 1.0, at as f64 * ROW + ROW - 1.0);
         line(
@@ -113,7 +117,7 @@ pub(crate) fn token_match_figure(name: &str, matches: &TokenSimilarities) -> Plo
             let dark = shade(cosine, range);
             // Shades near the median would only be noise.
             if dark > 0.1 {
-                let x = LEFT + (column as f64 + 0.5) * step;
+                let x = middle(column);
                 line([x, top], [x, bottom], (step - 0.5).max(0.8), dark * dark);
             }
         }
@@ -128,22 +132,25 @@ pub(crate) fn token_match_figure(name: &str, matches: &TokenSimilarities) -> Plo
             line([right, top - 0.5], [right, bottom + 0.5], 1.5, 1.0);
         }
     }
-    let height = matches.cosines.len() as f64 * ROW;
+    let labels = column_labels(matches, middle, RIGHT);
+    let n_lanes = labels.iter().map(|it| it.lane + 1).max().unwrap_or(0);
+    for label in &labels {
+        let x = middle(label.column);
+        let bottom = height + label.lane as f64 * LANE + 4.0;
+        line([x, height + 1.0], [x, bottom], 1.0, 0.3);
+    }
     for (at, piece) in matches.query_tokens.iter().enumerate() {
-        let y = at as f64 * ROW + 14.0;
+        let y = at as f64 * ROW + 17.0;
         marks.push(words([LEFT - 8.0, y], TextAnchor::End, piece));
     }
-    if let (Some(first), Some(last)) = (
-        matches.document_tokens.first(),
-        matches.document_tokens.last(),
-    ) {
-        marks.push(words([LEFT, height + 16.0], TextAnchor::Start, first));
-        let last = format!("{last}, token {}", matches.document_tokens.len());
-        marks.push(words([RIGHT, height + 16.0], TextAnchor::End, &last));
+    for label in labels {
+        let y = height + label.lane as f64 * LANE + 17.0;
+        let piece = &matches.document_tokens[label.column];
+        marks.push(words([label.x, y], TextAnchor::Middle, piece));
     }
     PlotFigure {
-        width: 640.0,
-        height: height + 22.0,
+        width: RIGHT + 2.0,
+        height: height + n_lanes as f64 * LANE + 8.0,
         margin: 0.0,
         alt_text: sentence(name, matches),
         description: format!(
@@ -156,13 +163,53 @@ pub(crate) fn token_match_figure(name: &str, matches: &TokenSimilarities) -> Plo
     }
 }
 
+/// The height of a row of column labels, in pixels of the figure.
+const LANE: f64 = 18.0;
+
+/// The name of a document token below its column.
+struct ColumnLabel {
+    column: usize,
+    /// The middle of the name.
+    x: f64,
+    /// The row of the name, from the top.
+    lane: usize,
+}
+
+/// Returns a label for each document token that is a best match, in the first row in which it does
+/// not cover another one.
+fn column_labels(
+    matches: &TokenSimilarities,
+    middle: impl Fn(usize) -> f64,
+    right: f64,
+) -> Vec<ColumnLabel> {
+    /// The approximate width of a character, and the gap between names.
+    const CHARACTER: f64 = 7.5;
+    const GAP: f64 = 8.0;
+    let best = matches.cosines.iter().filter_map(|it| best_match(it));
+    let columns: BTreeSet<usize> = best.map(|it| it.0).collect();
+    let mut ends: Vec<f64> = Vec::new();
+    let labels = columns.into_iter().filter_map(|column| {
+        let piece = matches.document_tokens.get(column)?;
+        let half = piece.chars().count() as f64 * CHARACTER / 2.0;
+        let x = middle(column).min(right - half);
+        let free = ends.iter().position(|end| *end + GAP <= x - half);
+        let lane = free.unwrap_or(ends.len());
+        match ends.get_mut(lane) {
+            Some(end) => *end = x + half,
+            None => ends.push(x + half),
+        }
+        Some(ColumnLabel { column, x, lane })
+    });
+    labels.collect()
+}
+
 fn words(at: [f64; 2], anchor: TextAnchor, text: &str) -> FigureMark {
     let text = text.to_owned();
     FigureMark::Text {
         at,
         anchor,
-        font: FigureFontStyle::Label,
-        fill: FigureColorRole::Secondary,
+        font: FigureFontStyle::Base,
+        fill: FigureColorRole::Foreground,
         text,
     }
 }
@@ -245,6 +292,25 @@ mod tests {
         let table = best_token_matches_table(&[matches()], "best");
         assert_eq!(table.rows.len(), 2);
         assert_eq!(table.rows[0][3], TableValue::Count(2));
+    }
+
+    #[test]
+    fn names_of_best_matches_do_not_cover_each_other() {
+        let words = |all: &[&str]| all.iter().map(|&it| it.to_owned()).collect();
+        let matches = TokenSimilarities {
+            query_tokens: words(&["ice", "age", "glacier"]),
+            document_tokens: words(&["ice", "ages", "of", "glaciers"]),
+            cosines: vec![
+                vec![0.9, 0.2, 0.1, 0.3],
+                vec![0.2, 0.8, 0.1, 0.3],
+                vec![0.2, 0.2, 0.1, 0.9],
+            ],
+        };
+        let near = column_labels(&matches, |at| 100.0 + at as f64 * 10.0, 700.0);
+        let lanes: Vec<_> = near.iter().map(|it| (it.column, it.lane)).collect();
+        assert_eq!(lanes, [(0, 0), (1, 1), (3, 2)]);
+        let far = column_labels(&matches, |at| 100.0 + at as f64 * 200.0, 700.0);
+        assert!(far.iter().all(|it| it.lane == 0));
     }
 
     #[test]

@@ -158,6 +158,22 @@ impl LabeledScatterPlot {
         }
     }
 
+    /// Says whether the vertical coordinate rises or falls with the horizontal one, with the
+    /// correlation: `importance falls as idf rises: r = −.40 [−.52, −.27], n = 214`. An interval
+    /// that includes 0 shows no relation.
+    pub fn describe_correlation(&self, y_name: &str) -> String {
+        let found = self.format_correlation();
+        let Some(it) = &self.correlation else {
+            return found;
+        };
+        let x_name = &self.x_label;
+        match it.r.interval {
+            [low, _] if low > 0.0 => format!("{y_name} rises with {x_name}: {found}"),
+            [_, high] if high < 0.0 => format!("{y_name} falls as {x_name} rises: {found}"),
+            _ => format!("{y_name} shows no relation with {x_name}: {found}"),
+        }
+    }
+
     /// Formats the correlation, as in `r = −.40 [−.52, −.27], n = 214`.
     pub fn format_correlation(&self) -> String {
         self.correlation.as_ref().map_or_else(
@@ -294,6 +310,31 @@ mod tests {
         assert!(drawn.alt_text.contains("too few"), "{}", drawn.alt_text);
         let none = LabeledScatterPlot::new("term", "importance", Vec::new());
         assert_eq!(none.nearest_point_name([0.0; 2]), None);
+    }
+
+    #[test]
+    fn a_correlation_is_told_with_its_sign() {
+        let plot = |r: f64, interval: [f64; 2]| {
+            let r = crate::stats::EstimateWithInterval { value: r, interval };
+            LabeledScatterPlot::new("term", "ΔES", Vec::new())
+                .with(Some(CorrelationWithSampleSize { r, n: 40 }))
+                .describe_correlation("ΔES")
+        };
+        assert_eq!(
+            plot(0.5, [0.22, 0.7]),
+            "ΔES rises with idf: r = +.50 [.22, .70], n = 40"
+        );
+        assert_eq!(
+            plot(-0.5, [-0.7, -0.22]),
+            "ΔES falls as idf rises: r = −.50 [−.70, −.22], n = 40"
+        );
+        assert_eq!(
+            plot(0.1, [-0.2, 0.4]),
+            "ΔES shows no relation with idf: r = +.10 [−.20, .40], n = 40"
+        );
+        let none = LabeledScatterPlot::new("term", "ΔES", Vec::new());
+        let found = none.describe_correlation("ΔES");
+        assert_eq!(found, "too few points for a correlation");
     }
 
     #[test]

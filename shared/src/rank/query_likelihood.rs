@@ -116,9 +116,9 @@ impl From<QueryLikelihood> for LexicalRanker {
 mod tests {
     use crate::index::DocumentAndTermTotals;
     use crate::index::term_statistics::QueryTermStatistics;
-    use crate::rank::LexicalRanker;
+    use crate::rank::{LexicalQueryScorer, LexicalRanker};
 
-    fn score(spec: &str, count: u32, len: u32) -> f64 {
+    fn scorer(spec: &str) -> LexicalQueryScorer {
         let ranker: LexicalRanker = spec.parse().unwrap();
         let unseen = QueryTermStatistics {
             term: "x".into(),
@@ -140,9 +140,11 @@ mod tests {
             n_docs: 10,
             n_terms: 100,
         };
-        ranker
-            .prepare_query_scorer(&vec![seen, unseen], &totals)
-            .score(&[count, 0], len)
+        ranker.prepare_query_scorer(&vec![seen, unseen], &totals)
+    }
+
+    fn score(spec: &str, count: u32, len: u32) -> f64 {
+        scorer(spec).score(&[count, 0], len)
     }
 
     #[test]
@@ -154,6 +156,37 @@ mod tests {
         // For an empty document: 2·ln(.5/10) and 2·ln(.005).
         assert!((score("ql:mu=10", 0, 0) - -5.991_464_547).abs() < 1e-8);
         assert!((score("ql:lambda=0.1", 0, 0) - -10.596_634_733).abs() < 1e-8);
+    }
+
+    #[test]
+    fn parts_by_hand() {
+        let near = |found: f64, expected: f64| {
+            assert!((found - expected).abs() < 1e-8, "{found} {expected}");
+        };
+        // With μ = 10, the term has 10·.05 = .5 occurrences of the collection model:
+        // 2·ln((3 + .5)/.5) = 2·ln 7, 2·ln(10/30), and 2·ln .05.
+        let dirichlet = scorer("ql:mu=10");
+        near(dirichlet.occurrence_contribution(0, 3, 20), 3.891_820_298);
+        near(dirichlet.length_contribution(20), -2.197_224_577);
+        near(dirichlet.background_contribution(), -5.991_464_547);
+        // 2·ln(.14/.005) = 2·ln 28, and 2·ln .005.
+        let interpolated = scorer("ql:lambda=0.1");
+        near(
+            interpolated.occurrence_contribution(0, 3, 20),
+            6.664_409_020,
+        );
+        near(interpolated.background_contribution(), -10.596_634_733);
+        for it in [dirichlet, interpolated] {
+            // Neither a term that the collection lacks nor one without an occurrence counts.
+            assert_eq!(it.occurrence_contribution(1, 0, 20), 0.0);
+            assert_eq!(it.occurrence_contribution(0, 0, 20), 0.0);
+            for (count, len) in [(3, 20), (0, 0), (0, 7)] {
+                let sum = it.occurrence_contribution(0, count, len)
+                    + it.length_contribution(len)
+                    + it.background_contribution();
+                near(sum, it.score(&[count, 0], len));
+            }
+        }
     }
 
     #[test]

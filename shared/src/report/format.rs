@@ -181,6 +181,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn bounds_in_a_column_have_two_decimals() {
+        let shown = [[0.5, 0.8], [-0.304, 1.7]].map(format_interval);
+        assert_eq!(shown, ["[.50, .80]", "[−.30, 1.70]"]);
+    }
+
+    #[test]
     fn a_number_that_is_no_fraction_is_rounded_as_any() {
         let shown = |value, interval| format_estimate(&EstimateWithInterval { value, interval });
         assert_eq!(shown(0.96, [0.7, 1.3]), ".96 [.70, 1.30]");

@@ -195,9 +195,18 @@ pub struct RankerInstanceVerdict {
 pub struct TermScoreContributions {
     /// The lexical ranker whose scores are taken apart.
     pub ranker: RankerInfo,
-    /// Distinct query terms × documents; each column sums, from the top, to the score.
+    /// Distinct query terms × documents: what the occurrences of a term add to the score of a
+    /// document without it; 0 if the term does not occur.
     pub terms: Vec<Vec<f64>>,
-    /// Scores, in the order of the documents.
+    /// The part of each score that depends on the length of the document alone; 0 for rankers
+    /// whose contributions of terms include the length.
+    #[serde(default)]
+    pub length: Vec<f64>,
+    /// The part of a score that is the same for every document.
+    #[serde(default)]
+    pub background: f64,
+    /// Scores, in the order of the documents: the sum, up to rounding, of the contributions of the
+    /// terms, of `length` and of `background`.
     pub scores: Vec<f64>,
 }
 
@@ -341,14 +350,20 @@ impl Study {
         self.docs[source as usize].title.trim()
     }
 
-    /// Marks the title of a document, unless a derived document does not begin with it.
+    /// Marks the title of a document.
     fn with_title_length(&self, doc: StudyDocNo, text: HighlightedText) -> HighlightedText {
-        let rest = text.text.strip_prefix(self.source_title(doc));
-        let rest = rest.filter(|it| it.starts_with(char::is_whitespace));
         HighlightedText {
-            title_length: rest.map_or(0, |it| (text.text.len() - it.len()) as u32),
+            title_length: self.title_length(doc, &text.text),
             ..text
         }
+    }
+
+    /// Returns the number of bytes of the title with which the text of a document begins; 0
+    /// without a title, and for a derived document that does not begin with it.
+    pub(super) fn title_length(&self, doc: StudyDocNo, text: &str) -> u32 {
+        let rest = text.strip_prefix(self.source_title(doc));
+        let rest = rest.filter(|it| it.starts_with(char::is_whitespace));
+        rest.map_or(0, |it| (text.len() - it.len()) as u32)
     }
 
     fn is_withheld(&self, probe: Probe) -> bool {
@@ -573,12 +588,18 @@ impl<'a> InstanceLexicalAnalysis<'a> {
         let terms = (0..self.terms.len()).map(|term| {
             let texts = self.features.iter();
             texts
-                .map(|it| weighed.query_term_score(term, it.term_counts[term], it.n_terms))
+                .map(|it| weighed.occurrence_contribution(term, it.term_counts[term], it.n_terms))
                 .collect()
         });
         TermScoreContributions {
             ranker: lexical::lexical_ranker_info(ranker),
             terms: terms.collect(),
+            length: self
+                .features
+                .iter()
+                .map(|it| weighed.length_contribution(it.n_terms))
+                .collect(),
+            background: weighed.background_contribution(),
             scores: self
                 .features
                 .iter()

@@ -46,6 +46,9 @@ pub struct TopDocument {
     /// The scored text or its beginning; `None` if it is withheld. It is user data: show it as
     /// text, never as HTML.
     pub text: Option<String>,
+    /// The number of bytes of the title with which the text begins; 0 without a title.
+    #[serde(default)]
+    pub title_length: u32,
     /// Whether the text is cut off.
     pub is_truncated: bool,
 }
@@ -102,6 +105,7 @@ impl Study {
                 id: self.study_doc_id(text),
                 score,
                 grade: self.relevance_grade(query, text),
+                title_length: shown.map_or(0, |it| self.title_length(text, it)),
                 is_truncated: shown.map(str::len) < body.as_ref().map(String::len),
                 text: shown.map(str::to_owned),
             }
@@ -190,6 +194,19 @@ mod tests {
         assert!(!other.is_scored);
         assert_eq!(shown(&other)[0], ("1", false, Some(1)));
         assert!(study.top_documents(1, &bm25).is_err());
+    }
+
+    #[test]
+    fn the_length_of_a_title_is_told() {
+        let mut collection = fixture::fixture_collection(&["river"], &["It flows.", "River"]);
+        collection.docs[0].title = "The river".to_owned();
+        let definition = fixture::fixture_study_definition(10);
+        let study = fixture::make_fixture_study(definition, collection);
+        let found = study.top_documents(0, "").unwrap();
+        let title =
+            |it: &TopDocument| it.text.as_ref().unwrap()[..it.title_length as usize].to_owned();
+        assert_eq!(title(&found.docs[0]), "The river");
+        assert_eq!(title(&found.docs[1]), "");
     }
 
     #[test]

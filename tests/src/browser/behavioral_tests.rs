@@ -98,7 +98,10 @@ fn another_width_changes_numbers_and_address() {
         open(tab, "/studies/both/behavioral-tests?test_tie_threshold=0");
         assert_eq!(numbers(tab), zero);
         // They were on the same page as the axioms before.
-        open(tab, "/studies/both?test_tie_threshold=0&test=prepend-query&test_ranker=ql");
+        open(
+            tab,
+            "/studies/both?test_tie_threshold=0&test=prepend-query&test_ranker=ql",
+        );
         assert_eq!(numbers(tab), zero);
     });
 }
@@ -115,7 +118,9 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
         tab.press(Key::Down);
         tab.press(Key::Left);
         tab.press(Key::Enter);
-        tab.wait_for_address("/studies/both/behavioral-tests?test=drop-query-terms&test_ranker=bm25");
+        tab.wait_for_address(
+            "/studies/both/behavioral-tests?test=drop-query-terms&test_ranker=bm25",
+        );
         tab.wait_for_text("BM25 on Drop query terms");
         let labels = "[aria-label=Documents] label";
         tab.click_at(&format!("{labels}:nth-child(2)"));

@@ -49,24 +49,30 @@ const RIVER: &str = "return document.querySelector('#term')?.textContent === 'ri
 fn a_word_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/studies/tiny");
-        tab.follow_link("Late interaction", "/studies/tiny/late-interaction");
+        tab.follow_link(
+            "Late interaction",
+            "/studies/tiny/late-interaction/tiny-late-interaction",
+        );
         tab.wait_until("the plots", SHOWN);
         tab.wait_for_text("not fine-tuned for late interaction");
         tab.wait_for_text("before fine-tuning r =");
-        // The table selects the same terms as a click in a plot.
+        // The table is closed at first, and selects the same terms as a click in a plot.
+        tab.click_at("details.maps > summary");
         tab.click(AriaRole::Button, "river");
-        tab.wait_for_address("/studies/tiny/late-interaction?term=river");
+        tab.wait_for_address("/studies/tiny/late-interaction/tiny-late-interaction?term=river");
         tab.wait_until_before_and_after_reload("the word", RIVER);
         tab.wait_for_text("1 query contains it");
 
         tab.follow_link(
             "Show its documents: river bank",
-            "/studies/tiny/late-interaction?term=river&query=0",
+            "/studies/tiny/late-interaction/tiny-late-interaction?term=river&query=0",
         );
         tab.wait_for_text("The top 10 of 12 candidate documents, ranked by this ranker.");
         assert_eq!(tab.count("table.asked tbody tr"), 10);
         tab.click_at("table.asked tbody a");
-        tab.wait_for_address("/studies/tiny/late-interaction?term=river&query=0&doc=");
+        tab.wait_for_address(
+            "/studies/tiny/late-interaction/tiny-late-interaction?term=river&query=0&doc=",
+        );
         let heat = "return document.querySelectorAll('.strip svg.drawing').length === 1
             && document.querySelectorAll('table.asked [aria-current=true]').length === 1";
         tab.wait_until("the heat map", heat);
@@ -84,7 +90,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         tab.fill("Search queries", "FOX");
         tab.follow_link(
             "red fox",
-            "/studies/tiny/late-interaction?term=river&query=1",
+            "/studies/tiny/late-interaction/tiny-late-interaction?term=river&query=1",
         );
         tab.wait_for_text("Query q2");
         assert!(!tab.address().contains("doc="), "{}", tab.address());
@@ -108,7 +114,7 @@ fn a_dot_chooses_its_word() {
              }))",
             &[],
         );
-        tab.wait_for_address("/studies/tiny/late-interaction?term=");
+        tab.wait_for_address("/studies/tiny/late-interaction/tiny-late-interaction?term=");
         tab.wait_until(
             "the word",
             &format!("return document.querySelector('#term')?.textContent === '{word}'"),

@@ -1,7 +1,7 @@
 //! The Playground evaluates its input after every keystroke.
 
 use super::demo_site;
-use super::tab::{AriaRole, BrowserTab, with_tab};
+use super::tab::{AriaRole, BrowserTab, ColorScheme, with_tab};
 
 /// Returns the status of an axiom.
 fn stands(tab: &BrowserTab, axiom: &str) -> String {
@@ -21,6 +21,92 @@ fn until_stands(tab: &BrowserTab, axiom: &str, pattern: &str) {
             ?.querySelector('.verdict').textContent)"
     );
     tab.wait_until(&format!("{axiom}: {pattern}"), &script);
+}
+
+#[test]
+fn the_page_opens_with_an_example_that_typing_replaces() {
+    with_tab(demo_site::origin(), |tab| {
+        let query = "return document.querySelector('#playground-query').value";
+        tab.open("/playground");
+        tab.wait_for_text("This is an example.");
+        tab.wait_for_text("BM25 violates it, QL satisfies it.");
+        tab.wait_for_text("“feed” decides");
+        // A click selects the text of the field, and the next one sets the cursor.
+        tab.click_at("#playground-query");
+        tab.press("ice");
+        tab.wait_until("the query that was typed", &format!("{query} === 'ice'"));
+        tab.wait_until(
+            "no example",
+            "return !document.querySelector('.example-of')",
+        );
+        tab.click_at("#playground-query");
+        tab.press("s");
+        tab.wait_until("a longer query", &format!("{query}.length === 4"));
+
+        // An empty page has an address of its own, and a link of an input is not replaced.
+        tab.open("/about");
+        tab.open("/playground");
+        tab.click(AriaRole::Button, "Start empty");
+        tab.wait_for_text("Type a query and two documents above");
+        tab.wait_until("an address", "return location.hash.startsWith('#query=')");
+        tab.reload();
+        tab.wait_for_text("Type a query and two documents above");
+        assert_eq!(tab.js(query, &[]), "");
+        assert_eq!(tab.count(".example-of"), 0);
+    });
+}
+
+#[test]
+fn results_stand_above_the_settings_which_open_when_one_is_invalid() {
+    with_tab(demo_site::origin(), |tab| {
+        for width in [320, 390, 1440] {
+            tab.set_viewport(width, ColorScheme::Light);
+            tab.open("/playground");
+            tab.wait_for_text("a–z and digits, stop words kept, Porter stemmer; BM25 k1 = 1.2");
+            let wrong = tab.js(
+                "const top = it => document.querySelector(it).getBoundingClientRect().top;
+                 const order = ['.docs', '.bench', 'details.settings'].map(top);
+                 const wide = document.documentElement;
+                 return [order[0] < order[1] && order[1] < order[2],
+                     !document.querySelector('details.settings').open,
+                     wide.scrollWidth <= wide.clientWidth].indexOf(false)",
+                &[],
+            );
+            assert_eq!(wrong, -1, "{width}");
+        }
+        tab.open("/playground#query=ice&doc1=ice&doc2=mud&k1=-1");
+        tab.wait_for_text("`-1` is not a number of at least 0");
+        assert!(tab.has(AriaRole::Textbox, "k1"));
+    });
+}
+
+#[test]
+fn the_parts_of_a_score_add_up_to_it() {
+    with_tab(demo_site::origin(), |tab| {
+        tab.open("/playground");
+        tab.wait_for_text("Document length decides");
+        // The rows are terms, document length, background model, and the score.
+        let sums = tab.js(
+            "const number = it => Number(it.textContent.replace('−', '-'));
+             return [...document.querySelectorAll('#rankers')].map(it => it.closest('section'))
+                 .flatMap(it => [...it.querySelectorAll('table')])
+                 .map(table => [...table.querySelectorAll('tbody tr')])
+                 .flatMap(rows => [1, 2, 4].map(column => {
+                     const values = rows.map(row => number(row.children[column]));
+                     const score = values.pop();
+                     const sum = values.reduce((a, b) => a + b);
+                     return Math.abs(sum - score) < 0.003 && rows.length;
+                 }))",
+            &[],
+        );
+        assert_eq!(sums, serde_json::json!([4, 4, 4, 6, 6, 6]));
+        let lengths = tab.js(
+            "return [...document.querySelectorAll('.scored tbody td.num:last-child')]
+                 .map(it => it.textContent.split('.')[1]?.length ?? 0)",
+            &[],
+        );
+        assert_eq!(lengths.as_array().unwrap()[4..10], [4, 4, 4, 4, 4, 4]);
+    });
 }
 
 #[test]
@@ -107,6 +193,7 @@ fn further_axioms_and_formulas_are_measured_as_one_types() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/playground#query=river bank&doc1=the river bank&doc2=a bank by the river");
         until_stands(tab, "TP", "applies");
+        tab.click_at("details.settings > summary");
         let field = "Further axioms and axiom formulas, for example: prox1, tfc1 & tp";
         tab.fill(field, "prox1, prox1 & tp, m_and");
         until_stands(tab, "PROX1", "applies");

@@ -229,7 +229,10 @@ fn the_reproducibility_tab_says_how_the_study_was_made() {
         tab.wait_for_count("facts", ".provenance li", "> 5");
         let facts = tab.text(".provenance");
         for fact in ["Candidate pool", "Analyzer", "Collection"] {
-            assert!(facts.to_lowercase().contains(&fact.to_lowercase()), "{facts}");
+            assert!(
+                facts.to_lowercase().contains(&fact.to_lowercase()),
+                "{facts}"
+            );
         }
         assert_eq!(tab.count("[role=grid]"), 0);
     });

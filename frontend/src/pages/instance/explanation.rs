@@ -409,6 +409,8 @@ mod tests {
             contributions: vec![TermScoreContributions {
                 ranker: bm25(),
                 terms: vec![vec![9.08, 9.41], vec![9.24, 8.89]],
+                length: vec![0.0; 2],
+                background: 0.0,
                 scores: vec![18.32, 18.30],
             }],
         }

@@ -4,12 +4,14 @@ use leptos::prelude::*;
 use shared::api::GetLateInteractionTopDocumentsRequest;
 use shared::late_interaction::LateInteractionRankerAnalysis;
 use shared::report::format;
+use shared::study::instance_details::HighlightedText;
 use shared::study::top_documents::{TopDocument, TopDocuments};
 
 use super::address::LateInteractionPageState;
 use super::instance_links::LinksToInstanceLists;
 use crate::api;
 use crate::number_format::format_count_with_noun;
+use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
@@ -202,14 +204,17 @@ fn DocumentRow(
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let id = first.id;
-    let name = match first.text {
+    let text = first.text.map(|it| marked_title(it, first.title_length));
+    let name = match text {
         None => view! { <span class="note">"The text is not available."</span> }.into_any(),
         Some(text) => {
             let (own, to) = (id.clone(), id.clone());
             let href = move || scene.href_after_change(|it| it.doc_id = Some(to.clone()));
             let current = move || doc.with(|it| (it.as_ref() == Some(&own)).then_some("true"));
             view! {
-                <a href=href data-noscroll="" aria-current=current>{preview_text(&text)}</a>
+                <a href=href data-noscroll="" aria-current=current>
+                    <HighlightedTextView marked=preview_text(text) terms=Vec::new()/>
+                </a>
             }
             .into_any()
         }
@@ -227,14 +232,23 @@ fn DocumentRow(
     }
 }
 
+fn marked_title(text: String, title_length: u32) -> HighlightedText {
+    HighlightedText {
+        text,
+        title_length,
+        ..HighlightedText::default()
+    }
+}
+
 /// Returns the beginning of a document, long enough to recognize it.
-fn preview_text(text: &str) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(PREVIEW_CHARS) {
+fn preview_text(marked: HighlightedText) -> HighlightedText {
+    let text = marked.text.trim();
+    let text = match text.char_indices().nth(PREVIEW_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None if text.is_empty() => "(empty)".to_owned(),
         None => text.to_owned(),
-    }
+    };
+    HighlightedText { text, ..marked }
 }
 
 /// Renders the selected document, with the matches of each query token.
@@ -255,13 +269,14 @@ fn DocumentMatches(
     let cut = first.is_truncated.then(
         || view! { <p class="note">"The document continues; only this part is compared."</p> },
     );
+    let marked = marked_title(text.clone(), first.title_length);
     Some(view! {
         <article class="doc">
             <header>
                 <b>"Document 1"</b>
                 <span class="hash">{first.id}</span>
             </header>
-            <p class="text" dir="auto">{text.clone()}</p>
+            <p class="text" dir="auto"><HighlightedTextView marked terms=Vec::new()/></p>
             {cut}
         </article>
         <TokenMatchesSection name specs query texts=vec![text]/>
@@ -274,10 +289,11 @@ mod tests {
 
     #[test]
     fn a_text_is_known_by_its_beginning() {
-        assert_eq!(preview_text(" river \n"), "river");
-        assert_eq!(preview_text(" "), "(empty)");
-        let long = "é".repeat(PREVIEW_CHARS + 1);
-        assert_eq!(preview_text(&long).chars().count(), PREVIEW_CHARS + 1);
-        assert!(preview_text(&long).ends_with('…'));
+        let preview = |text: &str| preview_text(marked_title(text.to_owned(), 0)).text;
+        assert_eq!(preview(" river \n"), "river");
+        assert_eq!(preview(" "), "(empty)");
+        let long = preview(&"é".repeat(PREVIEW_CHARS + 1));
+        assert_eq!(long.chars().count(), PREVIEW_CHARS + 1);
+        assert!(long.ends_with('…'));
     }
 }

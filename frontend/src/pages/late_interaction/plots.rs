@@ -36,19 +36,19 @@ pub(super) fn LateInteractionPlots(
     ]
     .map(|of| found.with_value(of));
     let before = found.with_value(LabeledScatterPlot::pretrained_spectral_ratio_by_idf);
+    let spectra = ratio.describe_correlation("The spectral ratio of a token");
     let spectra = match &before {
-        None => ratio.format_correlation(),
-        Some(before) => format!(
-            "{}; before fine-tuning {}",
-            ratio.format_correlation(),
-            before.format_correlation()
-        ),
+        None => format!("{spectra}."),
+        Some(before) => {
+            format!(
+                "{spectra}; before fine-tuning {}.",
+                before.format_correlation()
+            )
+        }
     };
-    let part = |id: &'static str, name: &'static str, points: LabeledScatterPlot, named, pick| {
-        let (said, table) = (
-            points.format_correlation(),
-            Some(points.points_to_table(id)),
-        );
+    let part = |id, name, measure: &str, points: LabeledScatterPlot, named, pick| {
+        let said = format!("{}.", points.describe_correlation(measure));
+        let table = Some(points.points_to_table(id));
         view! {
             <ExportableFigureSection
                 of="late-interaction-" id name said table
@@ -57,7 +57,10 @@ pub(super) fn LateInteractionPlots(
         }
     };
     let title = "Spectra before fine-tuning";
-    let before = before.map(|it| part("spectra-before", title, it, of_pieces, pick_piece));
+    let measure = "The spectral ratio before fine-tuning";
+    let before = before.map(|it| part("spectra-before", title, measure, it, of_pieces, pick_piece));
+    let tau = "The agreement of the rankings with and without a term (low = important)";
+    let effect = "The effect of exact matches (ΔES)";
     let header = || {
         view! {
             <p class="note">
@@ -72,8 +75,8 @@ pub(super) fn LateInteractionPlots(
     view! {
         <Section id="plots" name="Terms" header>
             <div class="plots">
-                {part("importance", "Importance", importance, of_word, pick)}
-                {part("exact", "Exact matches", delta_es, of_word, pick)}
+                {part("importance", "Importance", tau, importance, of_word, pick)}
+                {part("exact", "Exact matches", effect, delta_es, of_word, pick)}
                 <ExportableFigureSection
                     of="late-interaction-"
                     id="spectra"

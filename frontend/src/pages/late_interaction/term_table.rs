@@ -5,6 +5,7 @@ use shared::late_interaction::{LateInteractionRankerAnalysis, LateInteractionWor
 use shared::report::{self, ReportTable, format};
 
 use super::address::LateInteractionPageState;
+use crate::number_format::format_count_with_noun;
 use crate::widgets::download;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::section::Section;
@@ -79,18 +80,26 @@ pub(super) fn TermImportanceTable(
     let heads: Vec<ColumnHeading> = heads.collect();
     let name = "Query terms";
     let header = move || view! { <FigureExportButtons of="terms" csv/> };
+    let n_terms = found.with_value(|it| it.words.len() as u64);
+    let summary = format!(
+        "Table of {} with idf, importance, ΔES and matches, most important first",
+        format_count_with_noun(n_terms, "query term", "query terms")
+    );
     view! {
-        <Section id="terms" name note="Most important first." header>
-            <label class="field sought">
-                <span class="label">"Search"</span>
-                <input type="search" data-search="" on:input:target=move |event| {
-                    sought.set(event.target().value());
-                }/>
-            </label>
-            <HeadedTable name="Query terms" caption=name class="data" heads scrolls=true>
-                {body}
-            </HeadedTable>
-            {more}
+        <Section id="terms" name header>
+            <details class="maps">
+                <summary>{summary}</summary>
+                <label class="field sought">
+                    <span class="label">"Search"</span>
+                    <input type="search" data-search="" on:input:target=move |event| {
+                        sought.set(event.target().value());
+                    }/>
+                </label>
+                <HeadedTable name="Query terms" caption=name class="data" heads scrolls=true>
+                    {body}
+                </HeadedTable>
+                {more}
+            </details>
         </Section>
     }
 }

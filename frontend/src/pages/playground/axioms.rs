@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use shared::probe::{Axiom, Probe, ScoreClaim};
 use shared::study::playground::{PlaygroundAxiomResult, PlaygroundResult};
-use shared::verdict::VerdictWithMargin;
+use shared::verdict::{VerdictOutcome, VerdictWithMargin};
 
 use super::input::PlaygroundInput;
 use super::preconditions::{DocumentAndTermNames, PreconditionList};
@@ -49,12 +49,20 @@ pub(super) fn AxiomOutcomesSection(
         });
         rows.collect_view()
     };
+    let finding = move || {
+        let answer = desk.evaluation_result()?;
+        Some(
+            desk.neural_rankers
+                .with(|models| axioms_finding(&answer, models)),
+        )
+    };
     let header =
         move || view! { <p class="note" role="status">{said}</p> <AxiomVariantSwitch desk/> };
     view! {
         <Section id="axioms" name="Axioms" header>
             <LiveAnnouncement desk/>
             <AnswerNotice desk/>
+            <p class="finding">{finding}</p>
             {rows}
         </Section>
     }
@@ -78,6 +86,65 @@ fn listed_probes(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
 
 fn n_applying(answer: &PlaygroundResult) -> u64 {
     answer.axiom_results.iter().filter(|it| it.applies).count() as u64
+}
+
+/// Says which axioms apply and which rankers violate them, as in `TP applies: A should score higher
+/// than B. BM25 violates it, QL satisfies it.`
+fn axioms_finding(answer: &PlaygroundResult, models: &[NeuralRankerWithScores]) -> String {
+    let applying = || answer.axiom_results.iter().filter(|it| it.applies);
+    let names: Vec<String> = applying().map(|it| it.probe.name().into_owned()).collect();
+    let (first, it) = match (&names[..], applying().next()) {
+        ([name], Some(applied)) => (format!("{name} {}.", claim_text(applied.claim)), "it"),
+        ([], _) | (_, None) => return "No axiom applies to these documents.".to_owned(),
+        (_, Some(_)) => (format!("{} apply.", join_with_and(&names)), "all of them"),
+    };
+    let states = applying().map(|it| axiom_state(it.probe, Some(answer), models));
+    let verdicts = states.flat_map(|it| match it.state {
+        AxiomStatus::Measured { said, .. } => {
+            let name = it.probe.name().into_owned();
+            let said = said
+                .into_iter()
+                .filter_map(|(who, verdict)| Some((who, verdict?.outcome)));
+            said.map(|(who, outcome)| (who, outcome, name.clone()))
+                .collect()
+        }
+        AxiomStatus::Unanswered | AxiomStatus::WantsTexts => Vec::new(),
+    });
+    let verdicts: Vec<_> = verdicts.collect();
+    let mut rankers: Vec<&str> = Vec::new();
+    for (ranker, ..) in &verdicts {
+        if !rankers.contains(&ranker.as_str()) {
+            rankers.push(ranker);
+        }
+    }
+    let said = rankers.into_iter().map(|ranker| {
+        let with = |outcome: VerdictOutcome| {
+            let found = verdicts
+                .iter()
+                .filter(|it| it.0 == ranker && it.1 == outcome);
+            found.map(|it| it.2.clone()).collect::<Vec<_>>()
+        };
+        let object = |of: &[String]| match of.len() == names.len() {
+            true => it.to_owned(),
+            false => join_with_and(of),
+        };
+        let (violated, tied) = (with(VerdictOutcome::Violated), with(VerdictOutcome::Tied));
+        match (violated.is_empty(), tied.is_empty()) {
+            (false, _) => format!("{ranker} violates {}", object(&violated)),
+            (true, false) => format!("{ranker} ties on {}", object(&tied)),
+            (true, true) => format!("{ranker} satisfies {it}"),
+        }
+    });
+    format!("{first} {}.", said.collect::<Vec<_>>().join(", "))
+}
+
+/// Joins names for a sentence, as in `TFC1, TP and LNC1`.
+fn join_with_and(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => String::new(),
+    }
 }
 
 /// Renders why there is no answer, and what to do.
@@ -364,6 +431,33 @@ mod tests {
         assert_eq!(
             announcement(&found.axiom_results[0]),
             "TFC1 applies: A should score higher than B: BM25 satisfied, QL satisfied"
+        );
+    }
+
+    #[test]
+    fn the_finding_names_axioms_and_rankers() {
+        let finding = |sheet: &PlaygroundInput| axioms_finding(&answered(sheet), &[]);
+        assert_eq!(
+            finding(&PlaygroundInput::opening_example()),
+            "TP applies: A should score higher than B. BM25 violates it, QL satisfies it."
+        );
+        let none = PlaygroundInput {
+            query: "ice".to_owned(),
+            documents: vec!["mud".to_owned(); 2],
+            ..PlaygroundInput::empty()
+        };
+        assert_eq!(finding(&none), "No axiom applies to these documents.");
+        let several = PlaygroundInput {
+            query: "river bank".to_owned(),
+            documents: vec![
+                "river bank river".to_owned(),
+                "river of mud bank".to_owned(),
+            ],
+            ..PlaygroundInput::empty()
+        };
+        assert_eq!(
+            finding(&several),
+            "TFC1 and TP apply. BM25 satisfies all of them, QL satisfies all of them."
         );
     }
 

@@ -7,6 +7,7 @@ use shared::report::format;
 use shared::study::instance_details::{HighlightedText, QueryTermInfo};
 
 use super::highlights::{HighlightLayer, carry_highlights_to_edited_text};
+use super::input::PlaygroundInput;
 use super::manipulations::ManipulationButtons;
 use super::state::{NAMES, PlaygroundState};
 use super::text_history::TextUndoHistory;
@@ -29,15 +30,23 @@ pub(super) fn QueryAndDocumentFields(
         desk.query
             .with(|now| carry_highlights_to_edited_text(&before, now))
     });
+    let is_example = Memo::new(move |_| {
+        desk.query
+            .with(|it| *it == PlaygroundInput::opening_example().query)
+    });
     let n_texts = desk.n_documents_memo();
     let places = move || 0..n_texts.get();
     let three = move || n_texts.get() == 3;
     view! {
-        <label class="field" for="playground-query"><span class="label">"Query"</span></label>
+        <div class="field-name">
+            <label for="playground-query"><span class="label">"Query"</span></label>
+            <ExampleMark is_example/>
+        </div>
         <HighlightedField
             id="playground-query"
             class="typed query"
             value=desk.query
+            is_example
             marked
             terms=Signal::derive(move || desk.query_term_infos())
             placeholder="Type a query"
@@ -50,6 +59,17 @@ pub(super) fn QueryAndDocumentFields(
             </For>
         </div>
     }
+}
+
+/// Renders the mark of a field that has the text of the example.
+#[component]
+fn ExampleMark(is_example: Memo<bool>) -> impl IntoView {
+    let mark = move || {
+        is_example
+            .get()
+            .then(|| view! { <span class="label">"example"</span> })
+    };
+    view! { {mark} }
 }
 
 fn one_line(text: &str) -> String {
@@ -70,12 +90,14 @@ enum UndoOwner {
     Browser,
 }
 
-/// Renders a field that grows with its text and highlights the query terms in it.
+/// Renders a field that grows with its text and highlights the query terms in it. The text of the
+/// example is selected when the field gets the focus, so that typing replaces it.
 #[component]
 fn HighlightedField(
     #[prop(into)] id: String,
     class: &'static str,
     #[prop(into)] value: Signal<String>,
+    is_example: Memo<bool>,
     marked: Signal<HighlightedText>,
     terms: Signal<Vec<QueryTermInfo>>,
     placeholder: &'static str,
@@ -83,7 +105,10 @@ fn HighlightedField(
     on_undo: Callback<HistoryStep, UndoOwner>,
 ) -> impl IntoView {
     let field = NodeRef::<html::Textarea>::new();
+    // Whether the field has got the focus, and nothing was clicked or typed since.
+    let is_fresh = StoredValue::new(false);
     let pressed = move |event: ev::KeyboardEvent| {
+        is_fresh.set_value(false);
         let with = event.ctrl_key() || event.meta_key();
         let step = match event.key().as_str() {
             "z" if with && !event.shift_key() => HistoryStep::Back,
@@ -100,6 +125,20 @@ fn HighlightedField(
             on_text.run(field.value());
         }
     };
+    let select_example = move || {
+        if let Some(field) = field.get_untracked()
+            && is_example.get_untracked()
+        {
+            field.select();
+        }
+    };
+    // A click sets the cursor after the focus, so the text is selected once more.
+    let clicked = move |_| {
+        if is_fresh.get_value() {
+            is_fresh.set_value(false);
+            select_example();
+        }
+    };
     view! {
         <div class=class>
             <HighlightLayer marked terms/>
@@ -111,6 +150,11 @@ fn HighlightedField(
                 autocomplete="off"
                 placeholder=placeholder
                 prop:value=value
+                on:focus=move |_| {
+                    is_fresh.set_value(true);
+                    select_example();
+                }
+                on:click=clicked
                 on:input=typed
                 on:keydown=pressed
             ></textarea>
@@ -130,6 +174,10 @@ fn DocumentField(
         desk.documents
             .with(|it| it.get(at).map(current_text))
             .unwrap_or_default()
+    });
+    let is_example = Memo::new(move |_| {
+        let example = PlaygroundInput::opening_example().documents;
+        now.with(|now| example.get(at) == Some(now))
     });
     let marked = Signal::derive(move || {
         let before = desk
@@ -171,6 +219,7 @@ fn DocumentField(
         <section class="doc" aria-label=format!("Document {name}")>
             <header>
                 <label for=id.clone()><b>"Document " {name}</b></label>
+                <ExampleMark is_example/>
                 <span>{size}</span>
                 <span class="btns">
                     <button
@@ -191,6 +240,7 @@ fn DocumentField(
                 id
                 class="typed text"
                 value=now
+                is_example
                 marked
                 terms=Signal::derive(move || desk.query_term_infos())
                 placeholder="Type or paste a document"

@@ -1,4 +1,4 @@
-//! The initial content of the page: from a link, from an instance of a study, or empty.
+//! The initial content of the page: from a link, from an instance of a study, or an example.
 
 use leptos::prelude::*;
 use shared::report::format;
@@ -11,7 +11,7 @@ use crate::location::PageLocation;
 
 /// Where the initial content comes from: the address itself, or an instance that has to be fetched.
 pub(super) enum InitialContentSource {
-    /// The content is complete or empty and needs no request.
+    /// The content is complete and needs no request.
     Local(Option<StudyInstanceFromUrl>),
     /// The documents of the instance have to be fetched.
     Remote(StudyInstanceFromUrl),
@@ -39,7 +39,10 @@ pub(super) fn initial_playground_content() -> (PlaygroundInput, InitialContentSo
             PlaygroundInput::empty(),
             InitialContentSource::Remote(origin),
         ),
-        (None, None) => (PlaygroundInput::empty(), InitialContentSource::Local(None)),
+        (None, None) => (
+            PlaygroundInput::opening_example(),
+            InitialContentSource::Local(None),
+        ),
     }
 }
 
@@ -107,11 +110,48 @@ pub(super) fn OpenedInstanceNotice(
                 view! { "Opened from " <a href=href>{name} " of " {origin.0.study}</a> }.into_any()
             }
             Some(Err(error)) => {
-                view! { <span class="verdict bad">{error.to_string()}</span> }.into_any()
+                view! { <span class="verdict failed">{error.to_string()}</span> }.into_any()
             }
         };
         Some(view! { <span class="note" role="status">{said}</span> })
     }
+}
+
+/// Renders that the page shows the example, as long as no field is changed.
+#[component]
+pub(super) fn ExampleNotice(
+    /// The state of the page.
+    desk: PlaygroundState,
+) -> impl IntoView {
+    let is_example = Memo::new(move |_| desk.current_input() == PlaygroundInput::opening_example());
+    let notice = move || {
+        is_example.get().then(|| {
+            view! {
+                <p class="example-of">
+                    <span>
+                        <b>"This is an example."</b>
+                        " Select a field and type to replace its text."
+                    </span>
+                    <StartEmptyButton desk label="Start empty"/>
+                </p>
+            }
+        })
+    };
+    view! { {notice} }
+}
+
+/// Renders the button that empties the page.
+#[component]
+pub(super) fn StartEmptyButton(
+    /// The state of the page.
+    desk: PlaygroundState,
+    /// The label of the button.
+    label: &'static str,
+) -> impl IntoView {
+    let clear = move |_| {
+        desk.open_input_keeping_previous("an empty page", PlaygroundInput::empty());
+    };
+    view! { <button class="btn" type="button" on:click=clear>{label}</button> }
 }
 
 /// Renders the button that restores the previous content after something else was opened.

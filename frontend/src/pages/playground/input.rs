@@ -8,6 +8,7 @@ use shared::error::Error;
 use shared::probe::{Axiom, AxiomVariant, IrAxiomsAxiom, MiningThresholds, Probe};
 use shared::rank::LexicalRanker;
 use shared::study::playground::PlaygroundRequest;
+use shared::text::Analyzer;
 
 use crate::old_addresses::{PLAYGROUND, with_old_names};
 use crate::widgets::analyzer::AnalyzerChoice;
@@ -165,6 +166,25 @@ impl PlaygroundSettings {
         }
     }
 
+    /// Describes the settings in a few words, as in `a–z and digits, stop words kept, Porter
+    /// stemmer; BM25 k1 = 1.2, b = 0.75; QL μ = 2500`. The analyzer is that of the collection, if
+    /// it has one.
+    pub(crate) fn describe(&self, of_collection: Option<&Analyzer>) -> String {
+        let PlaygroundSettings { k1, b, mu, .. } = self;
+        let statistics = match &self.study {
+            None => "statistics of these documents".to_owned(),
+            Some(study) => format!("statistics of {study}"),
+        };
+        let analyzer = match of_collection {
+            Some(it) => it.describe(),
+            None => self
+                .analyzer
+                .to_analyzer(None, None)
+                .map_or_else(|error| error, |it| it.describe()),
+        };
+        format!("{statistics}; {analyzer}; BM25 k1 = {k1}, b = {b}; QL μ = {mu}")
+    }
+
     fn rankers(&self) -> Vec<String> {
         let PlaygroundSettings { k1, b, idf, mu, .. } = self;
         vec![
@@ -221,6 +241,23 @@ impl PlaygroundInput {
         PlaygroundInput {
             query: String::new(),
             documents: vec![String::new(); 2],
+            settings: PlaygroundSettings::default_settings(),
+        }
+    }
+
+    /// Returns the example that the page opens with. TP applies: document A has two query terms
+    /// side by side. QL prefers A, and BM25 prefers B, the only document with the word `feed`.
+    pub(crate) fn opening_example() -> PlaygroundInput {
+        PlaygroundInput {
+            query: "feed sourdough starter".to_owned(),
+            documents: [
+                "A sourdough starter is flour and water with wild yeast. The sourdough starter \
+                 raises the dough, and its acids give sourdough bread its taste.",
+                "Feed it flour and water once a day. A starter that rests in the fridge needs \
+                 food only once a week, and the sourdough will rise as well as before.",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
             settings: PlaygroundSettings::default_settings(),
         }
     }
@@ -358,6 +395,15 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_page_has_a_link() {
+        let words = PlaygroundInput::empty().to_link_parameters();
+        let again = PlaygroundInput::from_link_parameters(|key| {
+            words.iter().find(|it| it.0 == key).map(|it| it.1.clone())
+        });
+        assert_eq!(again, Some(PlaygroundInput::empty()));
+    }
+
+    #[test]
     fn a_link_without_query_and_texts_is_no_sheet() {
         assert_eq!(
             PlaygroundInput::from_link_parameters(
@@ -401,6 +447,37 @@ mod tests {
             wrong[0].reason,
             "`-3` is not valid: enter a whole number of at least 0, or inf for no limit"
         );
+    }
+
+    #[test]
+    fn settings_are_described_in_a_few_words() {
+        let mut settings = PlaygroundSettings::default_settings();
+        assert_eq!(
+            settings.describe(None),
+            "statistics of these documents; a–z and digits, stop words kept, Porter stemmer; \
+             BM25 k1 = 1.2, b = 0.75; QL μ = 2500"
+        );
+        settings.study = Some("demo".to_owned());
+        let analyzer = Analyzer::default();
+        let described = settings.describe(Some(&analyzer));
+        assert!(described.starts_with("statistics of demo; "), "{described}");
+    }
+
+    #[test]
+    fn in_the_opening_example_tp_applies_and_lexical_rankers_disagree() {
+        use shared::study::playground::evaluate_playground_input;
+        use shared::verdict::VerdictOutcome::{Satisfied, Violated};
+        let typed = PlaygroundInput::opening_example();
+        let typed = typed.to_playground_request().unwrap();
+        let found = evaluate_playground_input(&typed, None).unwrap();
+        let applied: Vec<_> = found.axiom_results.iter().filter(|it| it.applies).collect();
+        assert_eq!(applied.len(), 1);
+        assert_eq!(applied[0].probe, Probe::Axiom(Axiom::Tp));
+        let verdicts = applied[0].verdicts.iter();
+        let outcomes: Vec<_> = verdicts
+            .filter_map(|it| Some(it.verdict?.outcome))
+            .collect();
+        assert_eq!(outcomes, [Violated, Satisfied]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use shared::verdict::{VerdictOutcome, VerdictWithMargin};
 
 use super::state::{AppliedManipulation, NAMES, PlaygroundState};
 use super::term_scores::digits_to_distinguish_scores;
+use crate::number_format::format_count;
 use crate::widgets::section::Section;
 use crate::widgets::term_contributions::format_signed_score;
 use crate::widgets::text_diff::{
@@ -47,7 +48,7 @@ pub(super) fn ManipulationEffectSection(
             }
         });
         let (original, made) = (original.0, made.0);
-        let rows = move || {
+        let effects = Memo::new(move |_| {
             let answer = desk.evaluation_result();
             let lexical = answer.iter().flat_map(|it| &it.contributions);
             let lexical = lexical.map(|it| (it.ranker.clone(), it.scores.clone()));
@@ -58,12 +59,26 @@ pub(super) fn ManipulationEffectSection(
                 });
                 scored.collect::<Vec<_>>()
             });
-            let rows = lexical.chain(neural).filter_map(|(ranker, scores)| {
+            let scored = lexical.chain(neural).filter_map(|(ranker, scores)| {
                 let (original, made) = (*scores.get(original)?, *scores.get(made)?);
-                Some(view! { <EffectRow ranker original made/> })
+                Some(ManipulationEffect {
+                    ranker,
+                    original,
+                    made,
+                })
             });
+            scored.collect::<Vec<_>>()
+        });
+        let rows = move || {
+            let effects = effects.get();
+            let digits = effects.iter().map(ManipulationEffect::n_digits).max();
+            let digits = digits.unwrap_or_default();
+            let rows = effects
+                .into_iter()
+                .map(|effect| view! { <EffectRow effect digits/> });
             rows.collect_view()
         };
+        let finding = move || effects.with(|it| effect_finding(it));
         let (original, made) = (NAMES[original], NAMES[made]);
         let name = format!("Effect of {}", by.name());
         let header = move || {
@@ -77,6 +92,7 @@ pub(super) fn ManipulationEffectSection(
         };
         Some(view! {
             <Section id="effect" name header>
+                <p class="finding">{finding}</p>
                 <table class="effect-of">
                     <caption class="unseen">"Effect on each ranker"</caption>
                     <thead>
@@ -97,15 +113,51 @@ pub(super) fn ManipulationEffectSection(
     }
 }
 
+/// The scores of a ranker for an original document and for its edited copy.
+#[derive(Debug, Clone, PartialEq)]
+struct ManipulationEffect {
+    ranker: RankerInfo,
+    original: f64,
+    made: f64,
+}
+
+impl ManipulationEffect {
+    fn n_digits(&self) -> u8 {
+        digits_to_distinguish_scores(&[self.original, self.made])
+    }
+
+    fn outcome(&self) -> VerdictOutcome {
+        let width = self.ranker.kind.default_tie_threshold();
+        outcome(self.original, self.made, width)
+    }
+}
+
+/// Says how many rankers prefer the edited copy, and how many the original.
+fn effect_finding(effects: &[ManipulationEffect]) -> String {
+    let n = |of: VerdictOutcome| {
+        let count = effects.iter().filter(|it| it.outcome() == of);
+        format_count(count.count() as u64)
+    };
+    format!(
+        "Rankers that prefer the edited copy: {} of {}. Rankers that prefer the original: {}.",
+        n(VerdictOutcome::Satisfied),
+        format_count(effects.len() as u64),
+        n(VerdictOutcome::Violated)
+    )
+}
+
 #[component]
 fn EffectRow(
-    ranker: RankerInfo,
-    /// The score of the original document.
-    original: f64,
-    /// The score of the derived document.
-    made: f64,
+    effect: ManipulationEffect,
+    /// The number of digits of the scores in all rows.
+    digits: u8,
 ) -> impl IntoView {
-    let digits = digits_to_distinguish_scores(&[original, made]);
+    let shown = effect_label_of_outcome(Some(effect.outcome()));
+    let ManipulationEffect {
+        ranker,
+        original,
+        made,
+    } = effect;
     let width = ranker.kind.default_tie_threshold();
     view! {
         <tr>
@@ -114,7 +166,7 @@ fn EffectRow(
             <td class="num wide-only">{format::format_score(made, digits)}</td>
             <td class="num">{format_signed_score(made - original, digits)}</td>
             <td class="num">{threshold_text(width)}</td>
-            <td class="num">{effect_label_of_outcome(Some(outcome(original, made, width)))}</td>
+            <td class="num">{shown}</td>
         </tr>
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn ManipulationButtons(
             format!("{} does not change document {name}.", it.name()).into_any()
         }
         EditOutcome::Failed(error) => {
-            view! { <span class="verdict bad">{error.to_string()}</span> }.into_any()
+            view! { <span class="verdict failed">{error.to_string()}</span> }.into_any()
         }
     };
     view! {

@@ -12,6 +12,7 @@ use super::term_scores::{
 };
 use crate::api;
 use crate::debounce::DebounceTimer;
+use crate::number_format::{format_count, format_count_with_noun};
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
 use crate::widgets::needs_server::NeedsServerNotice;
 use crate::widgets::resource_view::RequestReplyView;
@@ -58,11 +59,17 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     let rows = move || {
         let n_texts = n_texts.get();
         let models = desk.neural_rankers.get();
+        let scored = models
+            .iter()
+            .filter_map(NeuralRankerWithScores::score_response);
+        let digits = scored.map(|it| digits_to_distinguish_scores(&it.scores));
+        let digits = digits.max().unwrap_or_default();
         models
             .into_iter()
-            .map(|model| view! { <Row model n_texts/> })
+            .map(|model| view! { <Row model n_texts digits/> })
             .collect_view()
     };
+    let finding = move || desk.neural_rankers.with(|models| neural_finding(models));
     let columns = move || render_document_and_difference_headings(n_texts.get());
     let maps = move || desk.neural_rankers.with(|models| token_match_maps(models));
     // The first cross-encoder that has scored the documents.
@@ -95,6 +102,7 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
             .then_some("All neural rankers have scored the documents")
     };
     view! {
+        <p class="finding">{finding}</p>
         <table class="scored">
             <caption class="unseen">"Scores of neural rankers"</caption>
             <thead>
@@ -111,11 +119,42 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     }
 }
 
+/// Says how many rankers score each of two documents higher, as in `2 of 3 neural rankers score A
+/// higher, and 1 scores B higher.`; none while no ranker has scored two documents.
+fn neural_finding(models: &[NeuralRankerWithScores]) -> Option<String> {
+    let margins = models
+        .iter()
+        .filter_map(|it| match it.score_response()?.scores[..] {
+            [a, b] => Some(a - b),
+            _ => None,
+        });
+    let margins: Vec<f64> = margins.collect();
+    let [first, second] = [1.0, -1.0].map(|sign| {
+        let count = margins.iter().filter(|it| **it * sign > 0.0);
+        count.count() as u64
+    });
+    let all = format_count_with_noun(margins.len() as u64, "neural ranker", "neural rankers");
+    let verb = |n: u64| if n == 1 { "scores" } else { "score" };
+    (!margins.is_empty()).then(|| {
+        format!(
+            "{} of {all} {} {} higher, and {} {} {} higher.",
+            format_count(first),
+            verb(first),
+            NAMES[0],
+            format_count(second),
+            verb(second),
+            NAMES[1],
+        )
+    })
+}
+
 #[component]
 fn Row(
     model: NeuralRankerWithScores,
     /// The number of columns that a message spans.
     n_texts: usize,
+    /// The number of digits of the scores in all rows.
+    digits: u8,
 ) -> impl IntoView {
     let NeuralRankerWithScores {
         ranker,
@@ -136,15 +175,12 @@ fn Row(
             sentence(view! { <span class="verdict wait">"scoring"</span> }.into_any())
         }
         ScoringRequestState::Failed(error) => {
-            let said = view! { <span class="verdict bad wrap">{error.to_string()}</span> };
+            let said = view! { <span class="verdict failed wrap">{error.to_string()}</span> };
             sentence(said.into_any())
         }
         ScoringRequestState::Scored(scored) => {
             let rows = [&scored.scores];
-            let scale = TermScoreCellFormat::from_rows(
-                rows.into_iter(),
-                digits_to_distinguish_scores(&scored.scores),
-            );
+            let scale = TermScoreCellFormat::from_rows(rows.into_iter()).with_min_digits(digits);
             scale.render_cells(&scored.scores).into_any()
         }
     };

@@ -65,7 +65,7 @@ fn row_view(row: &PreconditionRow, names: &DocumentAndTermNames) -> impl IntoVie
     let (class, word) = if holds {
         ("verdict ok quiet", "satisfied")
     } else {
-        ("verdict bad", "not satisfied")
+        ("verdict failed", "not satisfied")
     };
     let said = if holds { "label" } else { "miss" };
     view! {

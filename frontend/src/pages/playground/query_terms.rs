@@ -2,9 +2,11 @@
 
 use leptos::prelude::*;
 use shared::report::format;
+use shared::study::instance_details::QueryTermInfo;
 use shared::study::playground::PlaygroundResult;
 
 use super::state::{NAMES, PlaygroundState};
+use crate::number_format::format_count_with_noun;
 use crate::widgets::highlighted_text::HighlightedQueryTerm;
 use crate::widgets::section::Section;
 
@@ -78,7 +80,9 @@ fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
         }
     });
     let rows = rows.collect_view();
+    let finding = rarest_term_finding(&terms);
     view! {
+        <p class="finding">{finding}</p>
         <table class="scored">
             <caption class="unseen">
                 "Query terms with their statistics and their occurrences in each document"
@@ -98,6 +102,25 @@ fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
             <tbody>{rows}</tbody>
         </table>
     }
+}
+
+/// Says which query terms are in the fewest documents; none if all terms are in equally many.
+fn rarest_term_finding(terms: &[QueryTermInfo]) -> Option<String> {
+    let lowest = terms.iter().map(|it| it.df).min()?;
+    let (rarest, others): (Vec<_>, Vec<_>) = terms.iter().partition(|it| it.df == lowest);
+    let names = rarest.iter().map(|it| format!("“{}”", it.surface_form));
+    let names: Vec<String> = names.collect();
+    let documents = format_count_with_noun(u64::from(lowest), "document", "documents");
+    (!others.is_empty()).then(|| match names.len() {
+        1 => format!(
+            "{} is the rarest query term: it is in {documents}.",
+            names[0]
+        ),
+        _ => format!(
+            "The rarest query terms are {}, each in {documents}.",
+            names.join(", ")
+        ),
+    })
 }
 
 /// Counts the highlights of a query term in a document, which are its occurrences.

@@ -1,6 +1,7 @@
-//! The analysis settings: collection, analyzer, and limits of the preconditions.
+//! The settings: collection, analyzer, limits of the preconditions, and ranker parameters.
 
 use leptos::ev::{Event, Targeted};
+use leptos::html;
 use leptos::prelude::*;
 use shared::probe::AxiomVariant;
 use shared::study::overview::StudySummary;
@@ -19,16 +20,42 @@ use crate::widgets::form::{FieldErrorMessage, FormTextField, RadioButton};
 use crate::widgets::resource_view::RequestErrorMessage;
 use crate::widgets::variant::{axiom_variant_description, axiom_variant_label};
 
-/// Renders the settings below the documents.
+/// Renders the settings below the results, closed at first. They open when a value is invalid.
 #[component]
 pub(super) fn PlaygroundSettingsFields(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
+    let summary = move || {
+        let analyzer = desk.collection_analyzer();
+        desk.settings.with(|it| it.describe(analyzer.as_ref()))
+    };
+    let form = desk.settings_with_errors();
+    let has_errors = Memo::new(move |_| form.errors.with(|it| !it.is_empty()));
+    let details = NodeRef::<html::Details>::new();
+    Effect::new(move |_| {
+        if has_errors.get()
+            && let Some(details) = details.get()
+        {
+            details.set_open(true);
+        }
+    });
+    view! {
+        <details node_ref=details class="section settings">
+            <summary><b>"Analyzer and ranker settings"</b> ": " {summary}</summary>
+            <AnalysisSettings desk/>
+            <RankerParameters desk/>
+        </details>
+    }
+}
+
+/// Renders the fields that decide which terms a text has and which axioms apply.
+#[component]
+fn AnalysisSettings(desk: PlaygroundState) -> impl IntoView {
     use PlaygroundSettingsField::{Delta, MinTerms};
     let form = desk.settings_with_errors();
     view! {
-        <section class="section reading-bar" aria-label="Analysis settings">
+        <div class="reading-bar" role="group" aria-label="Analysis settings">
             <CollectionSelect desk/>
             <AnalyzerFields desk/>
             {form.number_field(Delta, LENGTH_TOLERANCE_LABEL, |it| &mut it.length_tolerance)}
@@ -39,7 +66,26 @@ pub(super) fn PlaygroundSettingsFields(
                 label=FURTHER_AXIOMS_LABEL
                 text=|it| &mut it.further_axioms
             />
-        </section>
+        </div>
+    }
+}
+
+/// Renders the parameters of BM25 and QL.
+#[component]
+fn RankerParameters(desk: PlaygroundState) -> impl IntoView {
+    let form = desk.settings_with_errors();
+    let idf = vec![("lucene", "lucene"), ("rsj", "rsj")];
+    view! {
+        <div class="parameters" role="group" aria-label="Parameters of BM25">
+            <b>"BM25"</b>
+            {form.number_field(PlaygroundSettingsField::K1, "k1", |it| &mut it.k1)}
+            {form.number_field(PlaygroundSettingsField::B, "b", |it| &mut it.b)}
+            {form.string_select("idf", idf, |it| &mut it.idf)}
+        </div>
+        <div class="parameters" role="group" aria-label="Parameters of query likelihood">
+            <b>"QL"</b>
+            {form.number_field(PlaygroundSettingsField::Mu, "μ, terms", |it| &mut it.mu)}
+        </div>
     }
 }
 

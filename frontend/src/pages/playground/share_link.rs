@@ -14,9 +14,9 @@ use crate::routes::PageRoute;
 /// The delay between updates of the address. Browsers allow about a hundred updates in 30 seconds.
 const PAUSE_MS: u64 = 500;
 
-/// Returns the fragment of the address; empty if the page is empty.
+/// Returns the fragment of the address; empty if the page shows the example that it opens with.
 pub(crate) fn to_address_fragment(sheet: &PlaygroundInput) -> String {
-    if *sheet == PlaygroundInput::empty() {
+    if *sheet == PlaygroundInput::opening_example() {
         return String::new();
     }
     let pairs = sheet.to_link_parameters();
