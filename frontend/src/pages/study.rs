@@ -204,7 +204,7 @@ fn StudyContent(
             <a class="skip" href="#heat-map" on:click=focus_heat_map>"Skip to the heat map"</a>
         </Show>
         <Crumbs title/>
-        <StudyHeader overview/>
+        <StudyHeader overview shown/>
         {own_copy}
         {tabs}
         <div class="tab">{content}</div>

@@ -168,7 +168,7 @@ fn Maps(all: Vec<AttentionResponse>, choice: RwSignal<AttentionChoice>) -> impl 
             let label = format!("{}, attention", title(at));
             view! {
                 <figure>
-                    <div class="strip" role="region" tabindex="0" aria-label=label>
+                    <div class="strip" role="group" tabindex="0" aria-label=label>
                         <FigureView figure/>
                     </div>
                     <p class="note">{said}</p>

@@ -169,7 +169,7 @@ fn FigureFrame(drawn: FigureWithSelection, name: &'static str) -> impl IntoView 
             node_ref=place
             class="drawn"
             class:dots=matches!(pick, FigureSelection::Position(_))
-            role="region"
+            role="group"
             tabindex="0"
             aria-label=name
             style=("--width", width)

@@ -515,17 +515,19 @@ fn MapCell(spot: HeatMapPosition, place: usize, name: String, map: HeatMapState)
         })
     };
     view! {
-        <a
+        <div
             role="gridcell"
+            style=("--c", place.to_string())
+            aria-selected=move || (map.selected.get() == spot).to_string()
+        >
+        <a
             id=id(spot)
             class="cell"
             class:chance=move || state.with(CellState::is_chance)
             class:part=move || state.with(CellState::is_incomplete)
             class:none=move || state.with(|it| it.step().is_none())
-            style=("--c", place.to_string())
             data-step=move || state.with(CellState::step)
             href=move || map.href.run(spot)
-            aria-selected=move || (map.selected.get() == spot).to_string()
             tabindex=move || if map.current.get() == spot { "0" } else { "-1" }
             aria-label=move || state.with(|it| it.cell_description(&name, &probe))
             on:focus=move |_| {
@@ -538,6 +540,7 @@ fn MapCell(spot: HeatMapPosition, place: usize, name: String, map: HeatMapState)
             {move || state.with(CellState::number)}
             {whisker}
         </a>
+        </div>
     }
 }
 

@@ -131,7 +131,7 @@ pub(crate) fn HeadedTable(
     };
     match scrolls {
         true => view! {
-            <div class="scrolls" role="region" tabindex="0" aria-label=name>
+            <div class="scrolls" role="group" tabindex="0" aria-label=name>
                 {table}
             </div>
         }

@@ -22,7 +22,7 @@ pub(crate) fn TokenMatchMap(
     let label = format!("{name}, token matches");
     view! {
         <figure>
-            <div class="strip" role="region" tabindex="0" aria-label=label>
+            <div class="strip" role="group" tabindex="0" aria-label=label>
                 <FigureView figure=token_match_figure(&name, &matches)/>
             </div>
             <p class="note">{said}</p>

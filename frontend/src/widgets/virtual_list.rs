@@ -181,7 +181,7 @@ pub(crate) fn VirtualList(
         <div
             class="virtual"
             node_ref=place
-            role="region"
+            role="group"
             aria-label=name
             on:scroll=move |_| measure()
             on:keydown=on_key

@@ -68,7 +68,7 @@ fn on_a_phone_pages_are_in_a_menu_and_a_tapped_cell_shows_its_panel() {
         tab.open("/studies/demo");
         tab.wait_for_element("a panel", ".study .panel h2");
         // Not the selected cell, on which a click opens the list of instances.
-        tab.click_at("[role=grid] a.cell[data-step]:not([aria-selected='true'])");
+        tab.click_at("[role=gridcell]:not([aria-selected='true']) > a.cell[data-step]");
         tab.wait_until(
             "the panel in view",
             "const top = document.querySelector('.study .panel').getBoundingClientRect().top;

@@ -99,7 +99,7 @@ fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
             "the texts",
             &format!("return !document.querySelector(\"{PICKER}\")"),
         );
-        tab.click_at("[role=grid] a.cell[aria-selected='true']");
+        tab.click_at("[role=gridcell][aria-selected='true'] > a.cell");
         tab.wait_for_element("rows", "a.line");
         tab.click_at("a.line");
         tab.wait_for_text("Why this is an instance");

@@ -35,7 +35,7 @@ pub(super) fn PreconditionTable(
         ColumnHeading::for_text_column("bound"),
         ColumnHeading::screen_reader_only("satisfied"),
     ];
-    view! { <HeadedTable name=caption class="measured" heads>{rows}</HeadedTable> }
+    view! { <HeadedTable name=caption class="measured" heads scrolls=true>{rows}</HeadedTable> }
 }
 
 #[component]

@@ -70,7 +70,7 @@ fn CopyableText(label: &'static str, text: Signal<String>) -> impl IntoView {
                 <button class="btn" type="button" on:click=copy>"Copy"</button>
                 <span class="note" role="status">{move || state.get()}</span>
             </div>
-            <pre tabindex="0" role="region" aria-label=label>{move || text.get()}</pre>
+            <pre tabindex="0" role="group" aria-label=label>{move || text.get()}</pre>
         </section>
     }
 }

@@ -11,6 +11,7 @@ use shared::study::overview::StudyOverview;
 
 use super::cite::CiteDialog;
 use super::export::ExportDialog;
+use super::tabs::StudyTab;
 use crate::number_format::format_count_with_noun;
 use crate::pages::compare_address::CompareView;
 use crate::routes::PageRoute;
@@ -20,6 +21,8 @@ use crate::routes::PageRoute;
 pub(super) fn StudyHeader(
     /// The overview for the current controls.
     overview: Memo<Arc<StudyOverview>>,
+    /// The tab that is shown. On a small screen the first has the facts and the buttons.
+    shown: Memo<StudyTab>,
 ) -> impl IntoView {
     let cite = NodeRef::<html::Dialog>::new();
     let export = NodeRef::<html::Dialog>::new();
@@ -68,7 +71,7 @@ pub(super) fn StudyHeader(
         }
     });
     view! {
-        <div class="head">
+        <div class="head" class:brief=move || shown.get() != StudyTab::Axioms>
             <div>
                 <h1>{it.title.clone()}</h1>
                 <p class="facts">

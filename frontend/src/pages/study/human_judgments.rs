@@ -204,7 +204,7 @@ fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -
         false => view! {
             <div
                 class="drawn"
-                role="region"
+                role="group"
                 tabindex="0"
                 aria-label="Agreement with annotators"
                 style=("--width", width.clone())

@@ -181,7 +181,7 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
         .map(|it| view! { <li>{it}</li> });
     let remarks = remarks.collect_view();
     view! {
-        <div class="scrolls" role="region" tabindex="0" aria-label="Fraction satisfied">
+        <div class="scrolls" role="group" tabindex="0" aria-label="Fraction satisfied">
             <table class="short">
                 <caption class="unseen">"Fraction satisfied"</caption>
                 <thead><tr><th scope="col">"Fraction satisfied"</th> {heads}</tr></thead>
