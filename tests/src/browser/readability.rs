@@ -141,7 +141,8 @@ fn overflow(tab: &BrowserTab) -> Option<String> {
         "const wide = document.documentElement.clientWidth;
          if (document.documentElement.scrollWidth <= wide) return null;
          const out = [...document.querySelectorAll('main *')]
-             .filter(it => it.getBoundingClientRect().right > wide + 1);
+             .filter(it => it.getBoundingClientRect().right > wide + 1)
+             .filter(it => !it.closest('.scrolls, .drawn, .strip, .parts'));
          return out.slice(0, 4).map(it => it.tagName + '.' + it.className).join(', ')",
         &[],
     );

@@ -117,7 +117,9 @@ fn axioms_finding(answer: &PlaygroundResult, models: &[NeuralRankerWithScores]) 
             rankers.push(ranker);
         }
     }
-    let said = rankers.into_iter().map(|ranker| {
+    // Rankers with the same outcome are named together, in the order of the first of them.
+    let mut groups: Vec<((&str, &str, String), Vec<String>)> = Vec::new();
+    for ranker in rankers {
         let with = |outcome: VerdictOutcome| {
             let found = verdicts
                 .iter()
@@ -129,17 +131,25 @@ fn axioms_finding(answer: &PlaygroundResult, models: &[NeuralRankerWithScores]) 
             false => join_with_and(of),
         };
         let (violated, tied) = (with(VerdictOutcome::Violated), with(VerdictOutcome::Tied));
-        match (violated.is_empty(), tied.is_empty()) {
-            (false, _) => format!("{ranker} violates {}", object(&violated)),
-            (true, false) => format!("{ranker} ties on {}", object(&tied)),
-            (true, true) => format!("{ranker} satisfies {it}"),
+        let said = match (violated.is_empty(), tied.is_empty()) {
+            (false, _) => ("violates", "violate", object(&violated)),
+            (true, false) => ("ties on", "tie on", object(&tied)),
+            (true, true) => ("satisfies", "satisfy", it.to_owned()),
+        };
+        match groups.iter_mut().find(|group| group.0 == said) {
+            Some(group) => group.1.push(ranker.to_owned()),
+            None => groups.push((said, vec![ranker.to_owned()])),
         }
+    }
+    let said = groups.into_iter().map(|((one, many, object), rankers)| {
+        let verb = if rankers.len() == 1 { one } else { many };
+        format!("{} {verb} {object}", join_with_and(&rankers))
     });
     format!("{first} {}.", said.collect::<Vec<_>>().join(", "))
 }
 
 /// Joins names for a sentence, as in `TFC1, TP and LNC1`.
-fn join_with_and(names: &[String]) -> String {
+pub(super) fn join_with_and(names: &[String]) -> String {
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         Some((last, _)) => last.clone(),
@@ -457,7 +467,7 @@ mod tests {
         };
         assert_eq!(
             finding(&several),
-            "TFC1 and TP apply. BM25 satisfies all of them, QL satisfies all of them."
+            "TFC1 and TP apply. BM25 and QL satisfy all of them."
         );
     }
 

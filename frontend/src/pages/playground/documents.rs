@@ -40,7 +40,7 @@ pub(super) fn QueryAndDocumentFields(
     view! {
         <div class="field-name">
             <label for="playground-query"><span class="label">"Query"</span></label>
-            <ExampleMark is_example/>
+            <ExampleMark desk is_example/>
         </div>
         <HighlightedField
             id="playground-query"
@@ -61,15 +61,22 @@ pub(super) fn QueryAndDocumentFields(
     }
 }
 
-/// Renders the mark of a field that has the text of the example.
+/// Renders the mark of a field that still has the text of the example, while another one has not.
 #[component]
-fn ExampleMark(is_example: Memo<bool>) -> impl IntoView {
+fn ExampleMark(desk: PlaygroundState, is_example: Memo<bool>) -> impl IntoView {
+    let is_all_example = desk.is_example_memo();
     let mark = move || {
-        is_example
-            .get()
-            .then(|| view! { <span class="label">"example"</span> })
+        let is_marked = is_example.get() && !is_all_example.get();
+        is_marked.then(|| view! { <span class="label">"example"</span> })
     };
     view! { {mark} }
+}
+
+/// Returns whether the screen is wider than a phone, where buttons would push the results down.
+fn is_wide_screen() -> bool {
+    const PHONE_PX: f64 = 760.0;
+    let width = window().inner_width().ok().and_then(|it| it.as_f64());
+    width.is_none_or(|it| it > PHONE_PX)
 }
 
 fn one_line(text: &str) -> String {
@@ -219,7 +226,7 @@ fn DocumentField(
         <section class="doc" aria-label=format!("Document {name}")>
             <header>
                 <label for=id.clone()><b>"Document " {name}</b></label>
-                <ExampleMark is_example/>
+                <ExampleMark desk is_example/>
                 <span>{size}</span>
                 <span class="btns">
                     <button
@@ -248,7 +255,10 @@ fn DocumentField(
                 on_undo=undo
             />
             <div>
-                <ManipulationButtons desk at/>
+                <details class="edits" open=is_wide_screen()>
+                    <summary>"Edit with one click"</summary>
+                    <ManipulationButtons desk at/>
+                </details>
                 <ChangesSinceOpened desk at/>
             </div>
         </section>

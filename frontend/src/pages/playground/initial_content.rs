@@ -123,7 +123,7 @@ pub(super) fn ExampleNotice(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
-    let is_example = Memo::new(move |_| desk.current_input() == PlaygroundInput::opening_example());
+    let is_example = desk.is_example_memo();
     let notice = move || {
         is_example.get().then(|| {
             view! {

@@ -6,13 +6,13 @@ use leptos::prelude::*;
 use shared::api::{ScoreDocumentsRequest, ServerInfoResponse};
 use shared::score::RankerInfo;
 
+use super::axioms::join_with_and;
 use super::state::{NAMES, NeuralRankerWithScores, PlaygroundState, ScoringRequestState};
 use super::term_scores::{
     TermScoreCellFormat, digits_to_distinguish_scores, render_document_and_difference_headings,
 };
 use crate::api;
 use crate::debounce::DebounceTimer;
-use crate::number_format::{format_count, format_count_with_noun};
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
 use crate::widgets::needs_server::NeedsServerNotice;
 use crate::widgets::resource_view::RequestReplyView;
@@ -119,33 +119,26 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     }
 }
 
-/// Says how many rankers score each of two documents higher, as in `2 of 3 neural rankers score A
-/// higher, and 1 scores B higher.`; none while no ranker has scored two documents.
+/// Says which rankers score which of two documents higher, as in `MiniLM scores A higher, monoT5
+/// scores B higher.`; none while no ranker has scored two documents.
 fn neural_finding(models: &[NeuralRankerWithScores]) -> Option<String> {
     let margins = models
         .iter()
         .filter_map(|it| match it.score_response()?.scores[..] {
-            [a, b] => Some(a - b),
+            [a, b] => Some((it.ranker.label.clone(), a - b)),
             _ => None,
         });
-    let margins: Vec<f64> = margins.collect();
-    let [first, second] = [1.0, -1.0].map(|sign| {
-        let count = margins.iter().filter(|it| **it * sign > 0.0);
-        count.count() as u64
+    let margins: Vec<(String, f64)> = margins.collect();
+    let sides = [(1.0, NAMES[0]), (-1.0, NAMES[1])];
+    let said = sides.into_iter().filter_map(|(sign, document)| {
+        let on_side = margins.iter().filter(|it| it.1 * sign > 0.0);
+        let names: Vec<String> = on_side.map(|it| it.0.clone()).collect();
+        let verb = if names.len() == 1 { "scores" } else { "score" };
+        let names = (!names.is_empty()).then(|| join_with_and(&names))?;
+        Some(format!("{names} {verb} {document} higher"))
     });
-    let all = format_count_with_noun(margins.len() as u64, "neural ranker", "neural rankers");
-    let verb = |n: u64| if n == 1 { "scores" } else { "score" };
-    (!margins.is_empty()).then(|| {
-        format!(
-            "{} of {all} {} {} higher, and {} {} {} higher.",
-            format_count(first),
-            verb(first),
-            NAMES[0],
-            format_count(second),
-            verb(second),
-            NAMES[1],
-        )
-    })
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| format!("{}.", said.join(", ")))
 }
 
 #[component]
@@ -321,12 +314,46 @@ async fn score_with_all(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::api::ScoreDocumentsResponse;
+    use shared::score::RankerKind;
 
     #[test]
     fn texts_that_were_cut_are_named() {
         assert_eq!(truncation_note(&[false, false]), None);
         let said = truncation_note(&[true, false, true]);
         assert_eq!(said.as_deref(), Some("truncated A and C"));
+    }
+
+    #[test]
+    fn the_finding_names_rankers_by_the_document_that_they_prefer() {
+        let model = |label: &str, scores: &[f64]| {
+            let ranker = RankerInfo {
+                spec: label.to_owned(),
+                label: label.to_owned(),
+                detail: String::new(),
+                kind: RankerKind::Neural,
+                fingerprint: String::new(),
+                note: None,
+            };
+            let response = ScoreDocumentsResponse {
+                ranker: ranker.clone(),
+                scores: scores.to_vec(),
+                truncated: vec![false; scores.len()],
+                similarities: Vec::new(),
+            };
+            let scores = ScoringRequestState::Scored(Arc::new(response));
+            NeuralRankerWithScores { ranker, scores }
+        };
+        assert_eq!(neural_finding(&[model("M", &[1.0, 2.0, 3.0])]), None);
+        let models = [
+            model("MiniLM", &[1.0, 2.0]),
+            model("monoT5", &[0.5, 0.1]),
+            model("ColBERT", &[3.0, 4.0]),
+        ];
+        assert_eq!(
+            neural_finding(&models).as_deref(),
+            Some("monoT5 scores A higher, MiniLM and ColBERT score B higher.")
+        );
     }
 
     #[test]

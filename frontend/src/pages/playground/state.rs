@@ -146,6 +146,11 @@ impl PlaygroundState {
         }
     }
 
+    /// Returns whether the page shows the example that it opens with.
+    pub(super) fn is_example_memo(self) -> Memo<bool> {
+        Memo::new(move |_| self.current_input() == PlaygroundInput::opening_example())
+    }
+
     /// Returns the number of documents.
     pub(super) fn n_documents_memo(self) -> Memo<usize> {
         Memo::new(move |_| self.documents.with(Vec::len))
