@@ -18,6 +18,7 @@ use crate::pages::study::tabs::StudyTab;
 use crate::pages::workbench::WorkbenchPage;
 use crate::routes::PageRoute;
 use crate::theme::PageTheme;
+use crate::tour::GuidedTour;
 use crate::widgets::error_message::ErrorBoundaryMessages;
 
 /// Renders the application: the header, the page that matches the address, and the footer.
@@ -52,6 +53,7 @@ pub(crate) fn App() -> impl IntoView {
                     </Routes>
                 </ErrorBoundary>
             </main>
+            <GuidedTour/>
             <footer class="foot">
                 <p>
                     "Documents and files stay in this browser until you send them. "

@@ -37,6 +37,7 @@ mod old_addresses;
 mod routes;
 mod pages;
 mod theme;
+mod tour;
 mod widgets;
 
 #[cfg(feature = "frontend")]

@@ -22,6 +22,7 @@ mod late_interaction;
 mod about;
 mod static_host;
 mod operator;
+mod tour;
 mod trainings;
 mod rebinding;
 mod readability;

@@ -10,6 +10,7 @@ use shared::study::overview::StudySummary;
 use crate::api;
 use crate::number_format;
 use crate::routes::PageRoute;
+use crate::tour::tour_href;
 use crate::widgets::resource_view::RequestReplyView;
 
 /// Renders the Studies page, which lists the hosted studies and explains how to read them.
@@ -44,12 +45,16 @@ pub(crate) fn Studies() -> impl IntoView {
                     {move || {
                         first()
                             .map(|study| {
+                                let tour = tour_href(&study);
                                 let href = PageRoute::Study { study }.href();
-                                view! { <a class="btn main" href=href>"Open a study"</a> }
+                                view! {
+                                    <a class="btn main" href=href>"Open a study"</a>
+                                    <a class="btn" href=tour>"Take the tour (5 steps)"</a>
+                                }
                             })
                     }}
                     <a class="btn" href=PageRoute::Playground.href()>"Try your own documents"</a>
-                    <a class="btn" href=PageRoute::Workbench.href()>"Use your own collection"</a>
+                    <a class="btn wide-only" href=PageRoute::Workbench.href()>"Use your own collection"</a>
                 </p>
             </div>
             {move || sample().map(|sample| view! { <Legend sample/> })}

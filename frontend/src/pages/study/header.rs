@@ -15,6 +15,7 @@ use super::tabs::StudyTab;
 use crate::number_format::format_count_with_noun;
 use crate::pages::compare_address::CompareView;
 use crate::routes::PageRoute;
+use crate::tour::tour_href;
 
 /// Renders the header of the page.
 #[component]
@@ -43,6 +44,9 @@ pub(super) fn StudyHeader(
             ranker: None,
         };
         view! { <a class="btn" href=page.href()>"Late interaction"</a> }
+    });
+    let tour = (!it.rows.is_empty() && !it.columns.is_empty()).then(|| {
+        view! { <a class="btn" href=tour_href(&it.name)>"Tour"</a> }
     });
     let differ = (it.rows.len() > 1).then(|| {
         view! { <a class="btn" href=comparison_href(&it)>"Compare rankers"</a> }
@@ -89,6 +93,7 @@ pub(super) fn StudyHeader(
                 </p>
             </div>
             <div class="btns">
+                {tour}
                 {inside}
                 {differ}
                 <button class="btn" type="button" on:click=move |_| show(cite)>"Cite"</button>
