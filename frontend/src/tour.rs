@@ -38,7 +38,7 @@ const STEPS: [TourStep; 5] = [
         title: "Which ranker follows which axiom",
         text: "Rows are rankers, columns are axioms. A cell is the fraction of document pairs that \
                the ranker orders as the axiom predicts; .5 is chance.",
-        subject: ".study figure",
+        subject: ".study > div > figure",
         link_to_next: None,
     },
     TourStep {

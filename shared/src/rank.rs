@@ -1,11 +1,12 @@
 //! Lexical rankers: scores from term statistics, and the contribution of each term.
 //!
 //! A score is the sum of a value for each query term, in the order of the query
-//! ([`LexicalQueryScorer::query_term_score`]). An explanation takes the same score apart differently
-//! for query likelihood: a term that does not occur contributes 0
+//! ([`LexicalQueryScorer::query_term_score`]). An explanation takes the same score apart in another
+//! way for query likelihood: a term that does not occur contributes 0
 //! ([`LexicalQueryScorer::occurrence_contribution`]), and what remains depends on the length of the
 //! document alone ([`LexicalQueryScorer::length_contribution`]) or on neither
-//! ([`LexicalQueryScorer::background_contribution`]). The parts add up to the score, up to rounding.
+//! ([`LexicalQueryScorer::background_contribution`]). The parts add up to the score, up to
+//! rounding.
 
 pub mod bm25;
 pub mod query_likelihood;
@@ -137,9 +138,9 @@ impl LexicalQueryScorer {
         }
     }
 
-    /// Returns the part of a score that depends on the length of the document alone: |Q|·ln(μ/(|d|
-    /// + μ)) with Dirichlet smoothing, where |Q| counts the query terms that the collection has.
-    /// It is 0 for the other rankers, whose contributions of terms include the length.
+    /// Returns the part of a score that depends on the length of the document alone. With Dirichlet
+    /// smoothing it is |Q|·ln(μ/(|d| + μ)), where |Q| counts the query terms that the collection
+    /// has. It is 0 for the other rankers, whose contributions of terms include the length.
     pub fn length_contribution(&self, len: u32) -> f64 {
         match self {
             LexicalQueryScorer::Dirichlet { terms, mu } => {

@@ -158,19 +158,16 @@ impl LabeledScatterPlot {
         }
     }
 
-    /// Says whether the vertical coordinate rises or falls with the horizontal one, with the
-    /// correlation: `importance falls as idf rises: r = −.40 [−.52, −.27], n = 214`. An interval
-    /// that includes 0 shows no relation.
-    pub fn describe_correlation(&self, y_name: &str) -> String {
+    /// Says what the correlation shows, with one of three findings: for a vertical coordinate that
+    /// rises with the horizontal one, for one that falls, and for an interval that includes 0. For
+    /// example `Rare terms are more important: r = −.40 [−.52, −.27], n = 214.`
+    pub fn describe_correlation(&self, [rises, falls, neither]: [&str; 3]) -> String {
         let found = self.format_correlation();
-        let Some(it) = &self.correlation else {
-            return found;
-        };
-        let x_name = &self.x_label;
-        match it.r.interval {
-            [low, _] if low > 0.0 => format!("{y_name} rises with {x_name}: {found}"),
-            [_, high] if high < 0.0 => format!("{y_name} falls as {x_name} rises: {found}"),
-            _ => format!("{y_name} shows no relation with {x_name}: {found}"),
+        match self.correlation.as_ref().map(|it| it.r.interval) {
+            None => format!("{found}."),
+            Some([low, _]) if low > 0.0 => format!("{rises}: {found}."),
+            Some([_, high]) if high < 0.0 => format!("{falls}: {found}."),
+            Some(_) => format!("{neither}: {found}."),
         }
     }
 
@@ -182,7 +179,7 @@ impl LabeledScatterPlot {
                 format!(
                     "r = {} {}, n = {}",
                     format::format_signed_fraction(it.r.value),
-                    format::format_interval(it.r.interval),
+                    format::format_two_digit_interval(it.r.interval),
                     format::format_count(it.n)
                 )
             },
@@ -314,27 +311,30 @@ mod tests {
 
     #[test]
     fn a_correlation_is_told_with_its_sign() {
-        let plot = |r: f64, interval: [f64; 2]| {
-            let r = crate::stats::EstimateWithInterval { value: r, interval };
+        let told = |correlation: Option<(f64, [f64; 2])>| {
+            let correlation = correlation.map(|(value, interval)| {
+                let r = crate::stats::EstimateWithInterval { value, interval };
+                CorrelationWithSampleSize { r, n: 40 }
+            });
             LabeledScatterPlot::new("term", "ΔES", Vec::new())
-                .with(Some(CorrelationWithSampleSize { r, n: 40 }))
-                .describe_correlation("ΔES")
+                .with(correlation)
+                .describe_correlation(["It rises", "It falls", "It does neither"])
         };
+        let found = [
+            told(Some((0.5, [0.22, 0.7]))),
+            told(Some((-0.5, [-0.7, -0.22]))),
+            told(Some((0.1, [-0.2, 0.4]))),
+            told(None),
+        ];
         assert_eq!(
-            plot(0.5, [0.22, 0.7]),
-            "ΔES rises with idf: r = +.50 [.22, .70], n = 40"
+            found,
+            [
+                "It rises: r = +.50 [.22, .70], n = 40.",
+                "It falls: r = −.50 [−.70, −.22], n = 40.",
+                "It does neither: r = +.10 [−.20, .40], n = 40.",
+                "too few points for a correlation.",
+            ]
         );
-        assert_eq!(
-            plot(-0.5, [-0.7, -0.22]),
-            "ΔES falls as idf rises: r = −.50 [−.70, −.22], n = 40"
-        );
-        assert_eq!(
-            plot(0.1, [-0.2, 0.4]),
-            "ΔES shows no relation with idf: r = +.10 [−.20, .40], n = 40"
-        );
-        let none = LabeledScatterPlot::new("term", "ΔES", Vec::new());
-        let found = none.describe_correlation("ΔES");
-        assert_eq!(found, "too few points for a correlation");
     }
 
     #[test]

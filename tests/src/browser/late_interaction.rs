@@ -55,7 +55,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         );
         tab.wait_until("the plots", SHOWN);
         tab.wait_for_text("not fine-tuned for late interaction");
-        tab.wait_for_text("before fine-tuning r =");
+        tab.wait_for_text("Before fine-tuning r =");
         // The table is closed at first, and selects the same terms as a click in a plot.
         tab.click_at("details.maps > summary");
         tab.click(AriaRole::Button, "river");

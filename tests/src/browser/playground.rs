@@ -84,7 +84,7 @@ fn results_stand_above_the_settings_which_open_when_one_is_invalid() {
 fn the_parts_of_a_score_add_up_to_it() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/playground");
-        tab.wait_for_text("Document length decides");
+        tab.wait_for_text("“sourdough” decides");
         // The rows are terms, document length, background model, and the score.
         let sums = tab.js(
             "const number = it => Number(it.textContent.replace('−', '-'));

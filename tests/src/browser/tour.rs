@@ -24,12 +24,12 @@ fn five_steps_lead_from_the_list_of_studies_to_the_playground() {
         tab.open("/");
         tab.click(AriaRole::Link, "Take the tour (5 steps)");
         tab.wait_for_address("/studies/demo?tour=1");
-        wait_for_step(tab, 1, ".study figure");
+        wait_for_step(tab, 1, ".study > div > figure");
         tab.click(AriaRole::Button, "Next");
         wait_for_step(tab, 2, ".study .panel");
         // The keyboard leads back and forth.
         tab.press(Key::Left);
-        wait_for_step(tab, 1, ".study figure");
+        wait_for_step(tab, 1, ".study > div > figure");
         tab.press(Key::Right);
         wait_for_step(tab, 2, ".study .panel");
         tab.click(AriaRole::Button, "Next");

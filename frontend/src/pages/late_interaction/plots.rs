@@ -9,6 +9,27 @@ use super::address::LateInteractionPageState;
 use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::section::Section;
 
+/// What the correlation of idf and importance shows: a low importance means an important term.
+const IMPORTANCE_FINDINGS: [&str; 3] = [
+    "Common terms are more important",
+    "Rare terms are more important",
+    "Importance shows no relation with idf",
+];
+
+/// What the correlation of idf and ΔES shows.
+const EXACT_MATCH_FINDINGS: [&str; 3] = [
+    "Rare terms gain more from exact matches",
+    "Common terms gain more from exact matches",
+    "The gain from exact matches shows no relation with idf",
+];
+
+/// What the correlation of idf and spectral ratio shows: a high ratio means little context.
+const SPECTRUM_FINDINGS: [&str; 3] = [
+    "Vectors of rare tokens depend less on their context",
+    "Vectors of common tokens depend less on their context",
+    "How much vectors depend on their context shows no relation with idf",
+];
+
 /// Renders all plots; the selected term is marked in each.
 #[component]
 pub(super) fn LateInteractionPlots(
@@ -36,18 +57,18 @@ pub(super) fn LateInteractionPlots(
     ]
     .map(|of| found.with_value(of));
     let before = found.with_value(LabeledScatterPlot::pretrained_spectral_ratio_by_idf);
-    let spectra = ratio.describe_correlation("The spectral ratio of a token");
+    let spectra = ratio.describe_correlation(SPECTRUM_FINDINGS);
     let spectra = match &before {
-        None => format!("{spectra}."),
+        None => spectra,
         Some(before) => {
             format!(
-                "{spectra}; before fine-tuning {}.",
+                "{spectra} Before fine-tuning {}.",
                 before.format_correlation()
             )
         }
     };
-    let part = |id, name, measure: &str, points: LabeledScatterPlot, named, pick| {
-        let said = format!("{}.", points.describe_correlation(measure));
+    let part = |id, name, findings, points: LabeledScatterPlot, named, pick| {
+        let said = points.describe_correlation(findings);
         let table = Some(points.points_to_table(id));
         view! {
             <ExportableFigureSection
@@ -57,10 +78,16 @@ pub(super) fn LateInteractionPlots(
         }
     };
     let title = "Spectra before fine-tuning";
-    let measure = "The spectral ratio before fine-tuning";
-    let before = before.map(|it| part("spectra-before", title, measure, it, of_pieces, pick_piece));
-    let tau = "The agreement of the rankings with and without a term (low = important)";
-    let effect = "The effect of exact matches (ΔES)";
+    let before = before.map(|it| {
+        part(
+            "spectra-before",
+            title,
+            SPECTRUM_FINDINGS,
+            it,
+            of_pieces,
+            pick_piece,
+        )
+    });
     let header = || {
         view! {
             <p class="note">
@@ -75,8 +102,8 @@ pub(super) fn LateInteractionPlots(
     view! {
         <Section id="plots" name="Terms" header>
             <div class="plots">
-                {part("importance", "Importance", tau, importance, of_word, pick)}
-                {part("exact", "Exact matches", effect, delta_es, of_word, pick)}
+                {part("importance", "Importance", IMPORTANCE_FINDINGS, importance, of_word, pick)}
+                {part("exact", "Exact matches", EXACT_MATCH_FINDINGS, delta_es, of_word, pick)}
                 <ExportableFigureSection
                     of="late-interaction-"
                     id="spectra"

@@ -118,7 +118,7 @@ fn axioms_finding(answer: &PlaygroundResult, models: &[NeuralRankerWithScores]) 
         }
     }
     // Rankers with the same outcome are named together, in the order of the first of them.
-    let mut groups: Vec<((&str, &str, String), Vec<String>)> = Vec::new();
+    let mut groups: Vec<(RankerPredicate, Vec<String>)> = Vec::new();
     for ranker in rankers {
         let with = |outcome: VerdictOutcome| {
             let found = verdicts
@@ -147,6 +147,9 @@ fn axioms_finding(answer: &PlaygroundResult, models: &[NeuralRankerWithScores]) 
     });
     format!("{first} {}.", said.collect::<Vec<_>>().join(", "))
 }
+
+/// A verb for one ranker, the same verb for several, and its object.
+type RankerPredicate = (&'static str, &'static str, String);
 
 /// Joins names for a sentence, as in `TFC1, TP and LNC1`.
 pub(super) fn join_with_and(names: &[String]) -> String {
