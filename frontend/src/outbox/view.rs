@@ -158,21 +158,21 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
                 ("verdict wait", format!("{n} waiting for the network"))
             }
             Some(DeliveryProblem::SignedOut) => (
-                "verdict bad",
+                "verdict failed",
                 format!("{n} waiting until you sign in again"),
             ),
             Some(DeliveryProblem::Server(reason)) => {
-                ("verdict bad", format!("{n} waiting: {reason}"))
+                ("verdict failed", format!("{n} waiting: {reason}"))
             }
         });
     }
     if !status.rejected.is_empty() {
         let n = format_count(status.rejected.len() as u64);
-        words.push(("verdict bad", format!("{n} rejected")));
+        words.push(("verdict failed", format!("{n} rejected")));
     }
     if status.storage_error.is_some() && n_waiting > 0 {
         let lost = "Stored only in this tab: keep it open until everything is saved.";
-        words.push(("verdict bad", lost.to_owned()));
+        words.push(("verdict failed", lost.to_owned()));
     }
     if status.n_other_people > 0 {
         let who = format!(

@@ -4,11 +4,13 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
+use shared::api::worker::LOCAL_STUDY;
 use shared::report::format;
 use shared::study::overview::StudySummary;
 
 use crate::api;
 use crate::number_format;
+use crate::pages::workbench::stored_summary;
 use crate::routes::PageRoute;
 use crate::tour::tour_href;
 use crate::widgets::resource_view::RequestReplyView;
@@ -59,6 +61,18 @@ pub(crate) fn Studies() -> impl IntoView {
             </div>
             {move || sample().map(|sample| view! { <Legend sample/> })}
         </div>
+        {stored_summary::load().map(|summary| {
+            let study = PageRoute::Study { study: LOCAL_STUDY.to_owned() };
+            view! {
+                <section class="section" aria-labelledby="local">
+                    <header>
+                        <h2 id="local">"Your study in this browser"</h2>
+                        <p class="note">{summary}</p>
+                        <a class="btn" href=study.href()>"Open your study"</a>
+                    </header>
+                </section>
+            }
+        })}
         <section class="section" aria-labelledby="hosted">
             <RequestReplyView answer=cards waiting=CardPlaceholders shown/>
         </section>

@@ -2,6 +2,8 @@
 //! user asks for it.
 
 mod state;
+mod clear;
+pub(crate) mod stored_summary;
 mod files;
 mod form;
 mod neural;
@@ -46,6 +48,7 @@ pub(crate) fn WorkbenchPage() -> impl IntoView {
         run: RwSignal::new(StudyRunState::Idle),
         study: RwSignal::new(None),
         job: RwSignal::new(job),
+        cleared: RwSignal::new_local(None),
     };
     write_address(bench);
     restore_local_study(bench);
@@ -63,7 +66,8 @@ pub(crate) fn WorkbenchPage() -> impl IntoView {
             <div>
                 <h1>"Workbench"</h1>
                 <p class="note">
-                    "Everything runs in this page. Nothing leaves the browser until you send it."
+                    "Which axioms do BM25 and QL violate on your own collection? Everything runs in \
+                     this page; nothing leaves the browser until you send it."
                 </p>
             </div>
             <div class="btns">
@@ -76,7 +80,7 @@ pub(crate) fn WorkbenchPage() -> impl IntoView {
                         on:change:target=move |it| open_study_file(bench, it)
                     />
                 </label>
-                <button class="btn" type="button" on:click=move |_| clear(bench)>"Clear"</button>
+                <clear::ClearButton bench/>
             </div>
         </div>
         <div class="steps-2">
@@ -135,6 +139,7 @@ fn open_study_file(bench: WorkbenchState, event: Targeted<Event, HtmlInputElemen
     };
     picker.set_value("");
     leptos::task::spawn_local(async move {
+        clear::finish_clearing(bench).await;
         match load_study_file(&file).await {
             Ok(answered) => {
                 bench.run.set(StudyRunState::Idle);
@@ -152,20 +157,4 @@ async fn load_study_file(file: &File) -> Result<worker::WorkerReply, RequestErro
         file: file.name(),
     };
     worker::run_worker_task(ask, &JsValue::from_str(&text)).await
-}
-
-fn clear(bench: WorkbenchState) {
-    leptos::task::spawn_local(async move {
-        let _ = run::cancel_study_computation(bench);
-        bench.files.set(Vec::new());
-        bench.study.set(None);
-        bench.job.set(None);
-        bench.stop_list.set(None);
-        bench.vocabulary.set(None);
-        bench.settings.set(LocalStudyFormValues::default_settings());
-        match worker::run_worker_task(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
-            Ok(_) => bench.run.set(StudyRunState::Idle),
-            Err(error) => bench.run.set(StudyRunState::Failed(error)),
-        }
-    });
 }

@@ -171,9 +171,41 @@ fn detect_kind(name: &str, file: &File) -> Result<FileKind, Error> {
     if first.iter().all(|it| it.trim().is_empty()) {
         return Err(Error::unreadable_file(name, "the file is empty"));
     }
-    crate::file_kind::detect_file_kind(name, &first).ok_or_else(|| {
-        Error::unreadable_file(name, "File type not recognized; set it under \"Type\".")
-    })
+    crate::file_kind::detect_file_kind(name, &first)
+        .ok_or_else(|| Error::unreadable_file(name, describe_unknown_file(&first)))
+}
+
+/// Says what a file of an unknown kind looks like, and what to do.
+fn describe_unknown_file(lines: &[String]) -> String {
+    const EXPECTED: &str = "Expected: BEIR JSONL, TREC or TSV files with documents, queries, \
+        qrels, runs, splits, word vectors or document pairs.";
+    let is_control = |it: char| it.is_control() && it != '\t' || it == char::REPLACEMENT_CHARACTER;
+    if lines.iter().any(|it| it.contains(is_control)) {
+        return format!("This is not a text file: an image, a PDF or an archive? {EXPECTED}");
+    }
+    let first = lines.iter().find(|it| !it.trim().is_empty());
+    let n_columns = first.map_or(0, |it| it.split('\t').count());
+    let columns = match n_columns {
+        0 | 1 => "no tabs".to_owned(),
+        n => format!("{n} columns between tabs"),
+    };
+    format!(
+        "File type not recognized: the first line has {columns}. Choose what it holds in the \
+         column “type”, or change the file. {EXPECTED}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_file_is_described() {
+        let said = |line: &str| describe_unknown_file(&[line.to_owned()]);
+        assert!(said("\u{fffd}PNG\u{1a}").starts_with("This is not a text file"));
+        assert!(said("q1\td1\t0.5").contains("the first line has 3 columns between tabs"));
+        assert!(said("some words").contains("the first line has no tabs"));
+    }
 }
 
 fn docs<R>((docs, reading): (Vec<Document>, R)) -> (CollectionFileContent, R) {

@@ -7,7 +7,7 @@ use shared::api::ErrorResponse;
 use shared::api::worker::{LOCAL_STUDY, LocalStudySummary, WorkerPipelineStage, WorkerResponse};
 use shared::collection::SplitsByQueryId;
 use shared::collection::trec::{ImportedScores, UnknownCollectionIds};
-use shared::collection::{Collection, Document, Run};
+use shared::collection::{Collection, Document, Run, RunEntry};
 use shared::error::Error;
 use shared::probe::CandidatePoolSpec;
 use shared::probe::transfer::TransferPairSet;
@@ -242,6 +242,31 @@ impl WorkerState {
         definition.transfers.iter().map(set).collect()
     }
 
+    /// Adds the scores of each run to a study, and returns why some could not be added. Pairs that a
+    /// run lacks have no score.
+    fn add_runs_as_rankers(&self, study: &mut Study) -> Vec<String> {
+        let mut remarks = Vec::new();
+        for (name, file) in &self.files {
+            let CollectionFileContent::Run(Run(run)) = &file.content else {
+                continue;
+            };
+            let scores_of = |entries: &Vec<RunEntry>| {
+                let scores = entries.iter().map(|it| (it.doc.clone(), it.score));
+                scores.collect()
+            };
+            let scores = run.iter().map(|(query, it)| (query.clone(), scores_of(it)));
+            let scores: ImportedScores = scores.collect();
+            match study_requests::uploaded_scores_in_pair_order(study, name, &scores) {
+                Ok(scores) => {
+                    study.definition.rankers.push(scores.ranker.spec.clone());
+                    study.scores.push(scores);
+                }
+                Err(error) => remarks.push(error.error),
+            }
+        }
+        remarks
+    }
+
     /// Lists the ids in files that the collection does not contain.
     fn unknown_ids(&self, collection: &Collection) -> Vec<String> {
         let files = self.files.iter();
@@ -290,17 +315,18 @@ pub(crate) async fn create_local_study(
     definition: StudyDefinition,
     made: String,
 ) -> Result<WorkerResponse, ErrorResponse> {
-    let (inputs, remarks) = STATE.with_borrow(|it| prepare_inputs(it, definition, made))?;
+    let (inputs, mut remarks) = STATE.with_borrow(|it| prepare_inputs(it, definition, made))?;
     let mut steps = StudyExecutor {
         number,
         clock: ProgressReporter::for_task(number),
     };
-    let study = match make_study(inputs, &mut steps).await {
+    let mut study = match make_study(inputs, &mut steps).await {
         Ok(study) => study,
         Err(MakeError::Canceled) => return Ok(WorkerResponse::Canceled),
         Err(MakeError::Refused(error)) => return Err(to_error_response(error)),
     };
     let tell = STATE.with_borrow_mut(|it| {
+        remarks.extend(it.add_runs_as_rankers(&mut study));
         it.studies.insert(LOCAL_STUDY.to_owned(), study);
         it.messages = remarks;
         it.memory = RecallState::Loaded;

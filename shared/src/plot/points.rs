@@ -179,7 +179,7 @@ impl LabeledScatterPlot {
                 format!(
                     "r = {} {}, n = {}",
                     format::format_signed_fraction(it.r.value),
-                    format::format_two_digit_interval(it.r.interval),
+                    format::format_interval(it.r.interval),
                     format::format_count(it.n)
                 )
             },

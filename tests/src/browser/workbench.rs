@@ -117,6 +117,7 @@ fn pairs_of_texts_become_transfer_sets() {
         // "The stone bridge" occurs in only one of the corrections.
         assert_eq!((n_identical, n_samples), (1, 2));
         tab.follow_link("Open the study", "/studies/local");
+        tab.click(AriaRole::Link, "Behavioral tests");
         tab.wait_for_text("short-and-long");
     });
 }
@@ -167,6 +168,18 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         tab.reload();
         tab.wait_for_count("the map", "[role=grid] a.cell", ">= 18");
         tab.click(AriaRole::Link, "Workbench");
+        tab.wait_for_element("results", "table.short td");
+        tab.wait_for_text("The study below is kept in this browser, its files are not.");
+        // The list of studies leads to it.
+        tab.click(AriaRole::Link, "Studies");
+        tab.click(AriaRole::Link, "Open your study");
+        tab.wait_for_address("/studies/local");
+        tab.click(AriaRole::Link, "Workbench");
+        tab.wait_for_element("results", "table.short td");
+        // Clearing can be undone.
+        tab.click(AriaRole::Button, "Clear");
+        tab.wait_for_text("Results appear here.");
+        tab.click(AriaRole::Button, "Undo");
         tab.wait_for_element("results", "table.short td");
         tab.click(AriaRole::Button, "Clear");
         tab.wait_for_text("Results appear here.");
@@ -221,6 +234,7 @@ fn the_operator_of_a_public_server_sends_the_pairs_there() {
         open_with_files(tab, &[&corpus, &queries]);
         create_study(tab);
         tab.wait_for_text("Only the operator of this server can start jobs.");
+        tab.click_at("details summary");
         tab.fill("Operator token", &token);
         tab.click(AriaRole::Button, "Use in this tab");
         tab.click(AriaRole::Button, "Score on the server");
@@ -410,6 +424,43 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         // An axiom that needs word vectors uses them.
         tab.click(AriaRole::Checkbox, "STMC1");
         assert!(!tab.text("main").contains("STMC1 needs word vectors"));
+    });
+}
+
+#[test]
+fn a_run_is_a_ranker_and_unknown_files_are_described() {
+    let files = Files::new();
+    let [corpus, queries] = files.write_collection();
+    // It has two of the four documents of q1, and prefers the one with fewer query terms.
+    let run = "q1 Q0 d2 1 9 mine\nq1 Q0 d1 2 1 mine\n";
+    let run = files.write("mine.run", run);
+    let columns = files.write("table.tsv", "q1\td1\tgood\n");
+    let image = files.path("photo.png");
+    std::fs::write(&image, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0").unwrap();
+    with_tab(demo_site::origin(), |tab| {
+        tab.open("/workbench");
+        // A visitor is not asked for the token of the operator.
+        assert_eq!(tab.count("input[type=password]:not(details *)"), 0);
+        tab.upload(PICKER, &[&corpus, &queries, &run, &columns, &image]);
+        tab.wait_for_text("the first line has 3 columns between tabs");
+        tab.wait_for_text("This is not a text file");
+        for name in ["table.tsv", "photo.png"] {
+            tab.click(AriaRole::Button, &format!("Remove {name}"));
+        }
+        wait_for_files(tab, 3);
+        create_study(tab);
+        tab.wait_for_text("instances in all variants");
+        tab.wait_for_text("Instances, variant fixed");
+        // TFC1: d1 has more query terms than d2, and the run ranks it lower.
+        tab.wait_for_text("mine.run violates TFC1 most: in 100 % of its instances.");
+        let study = tab.download(&files.path(""), "Download study (JSON)", "study.json");
+        let study: Study = serde_json::from_str(&study).unwrap();
+        let scores = study.scores.last().unwrap();
+        assert_eq!(scores.ranker.label, "mine.run");
+        let known = scores.scores_in_pair_order().iter().flatten().count();
+        assert_eq!(known, 2);
+        tab.follow_link("Open the study", "/studies/local");
+        tab.wait_for_text("mine.run");
     });
 }
 

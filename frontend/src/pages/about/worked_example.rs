@@ -48,7 +48,7 @@ pub(crate) fn AxiomWorkedExample(
         Ok(None) => {
             view! { <p class="note">"Does not apply with the default limits."</p> }.into_any()
         }
-        Err(error) => view! { <p class="verdict bad">{error.to_string()}</p> }.into_any(),
+        Err(error) => view! { <p class="verdict failed">{error.to_string()}</p> }.into_any(),
     };
     view! {
         <figure class="worked">

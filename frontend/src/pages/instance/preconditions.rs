@@ -45,7 +45,7 @@ fn PreconditionTableRow(premise: MeasuredPrecondition, terms: Vec<QueryTermInfo>
     let class = if premise.holds() {
         "verdict ok quiet"
     } else {
-        "verdict bad"
+        "verdict failed"
     };
     let value = premise.value.map_or(format::MISSING.to_owned(), |it| {
         format_precondition_value(premise.quantity, it)

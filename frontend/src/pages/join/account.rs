@@ -39,7 +39,7 @@ pub(super) fn AccountSection(
         let status = unsent.read();
         (!status.pending.is_empty()).then(|| {
             view! {
-                <p class="verdict bad">
+                <p class="verdict failed">
                     "Some decisions have not been sent. They stay in this browser and are sent \
                      when you sign in here again."
                 </p>
@@ -65,7 +65,7 @@ pub(super) fn AccountSection(
             {(!has_password)
                 .then(|| {
                     view! {
-                        <p class="verdict bad">
+                        <p class="verdict failed">
                             "You have no password: after you sign out, you need another \
                              invitation to sign in as yourself."
                         </p>

@@ -36,7 +36,7 @@ pub(super) fn SubmitErrorMessage(
     move || match stand.get() {
         FormSubmitState::Editing | FormSubmitState::Submitting => ().into_any(),
         FormSubmitState::Invalid(reason) => {
-            view! { <p class="verdict bad" role="alert">{reason}</p> }.into_any()
+            view! { <p class="verdict failed" role="alert">{reason}</p> }.into_any()
         }
         FormSubmitState::Failed(error) => view! { <LoadErrorMessage error/> }.into_any(),
     }

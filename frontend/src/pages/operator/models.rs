@@ -143,7 +143,7 @@ fn state_chip(state: &ModelLoadState) -> (&'static str, &'static str) {
     match state {
         ModelLoadState::Unloaded => ("wait", "not loaded"),
         ModelLoadState::Loaded(_) => ("ok quiet", "loaded"),
-        ModelLoadState::Failed { .. } => ("bad", "failed"),
+        ModelLoadState::Failed { .. } => ("failed", "failed"),
     }
 }
 

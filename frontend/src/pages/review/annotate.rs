@@ -103,7 +103,7 @@ fn AnnotationPage(
     let wrong = move || {
         work.input_error
             .get()
-            .map(|it| view! { <p class="verdict bad" role="alert">{it}</p> })
+            .map(|it| view! { <p class="verdict failed" role="alert">{it}</p> })
     };
     let skip = Callback::new(move |(reason, note)| work.skip_displayed_item(reason, note));
     let report = Callback::new(move |note| work.report_problem(note));

@@ -8,6 +8,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, File, FileList, HtmlInputElement, HtmlSelectElement};
 
+use super::clear;
 use super::state::{FileReadState, WorkbenchFile, WorkbenchState};
 use crate::api::{RequestError, worker};
 use crate::number_format;
@@ -56,6 +57,7 @@ pub(super) async fn reread_files_for_new_worker(bench: WorkbenchState) {
 }
 
 async fn read_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
+    clear::finish_clearing(bench).await;
     let name = file.name();
     let size = file.size();
     let generation = worker::worker_restart_count();
@@ -174,6 +176,12 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
                     <FileMessages bench name/>
                 </For>
             </Show>
+            <Show when=move || names.with(Vec::is_empty) && bench.study.with(Option::is_some)>
+                <p class="ahead">
+                    "The study below is kept in this browser, its files are not. Add them again to \
+                     create it with other settings."
+                </p>
+            </Show>
             <super::train::TrainVectorsForm bench/>
             <div
                 class="drop"
@@ -285,7 +293,7 @@ fn counts(state: FileReadState) -> AnyView {
         }
         .into_any(),
         FileReadState::Failed(_) => view! {
-            <td colspan="2" class="num"><span class="verdict bad">"not read"</span></td>
+            <td colspan="2" class="num"><span class="verdict failed">"not read"</span></td>
         }
         .into_any(),
         FileReadState::Read(FileSummary {
@@ -293,7 +301,7 @@ fn counts(state: FileReadState) -> AnyView {
         }) => {
             let refused = match reading.n_refused {
                 0 => view! { "0" }.into_any(),
-                n => view! { <span class="verdict bad">{number_format::format_count(n)}</span> }
+                n => view! { <span class="verdict failed">{number_format::format_count(n)}</span> }
                     .into_any(),
             };
             view! {

@@ -163,7 +163,13 @@ fn ServerScoring(
         None if server.can_create_jobs => {
             view! { <SendPairs ways models=server.models.clone()/> }.into_any()
         }
-        None => view! { <OperatorTokenForm why=OPERATOR_ONLY again/> }.into_any(),
+        None => view! {
+            <details>
+                <summary>{OPERATOR_ONLY} " Sign in as operator"</summary>
+                <OperatorTokenForm why="" again/>
+            </details>
+        }
+        .into_any(),
     };
     body.into_any()
 }

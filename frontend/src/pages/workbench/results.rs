@@ -4,11 +4,12 @@ use leptos::prelude::*;
 use shared::api::GetStudyRequest;
 use shared::api::worker::{LOCAL_STUDY, StudyInputPart, WorkerRequest};
 use shared::compare::{RankerComparisonOptions, RankerRef};
+use shared::report::format;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
 use wasm_bindgen::JsValue;
 
-use super::state::WorkbenchState;
+use super::state::{StudyRunState, WorkbenchState};
 use crate::api::{self, worker};
 use crate::number_format;
 use crate::pages::compare_address::CompareView;
@@ -23,27 +24,39 @@ pub(super) fn WorkbenchResultsSection(bench: WorkbenchState) -> impl IntoView {
     let look = LocalResource::new(move || {
         let made = bench.study.get();
         async move {
-            made?;
+            let made = made?;
             let request = GetStudyRequest {
                 study: LOCAL_STUDY.to_owned(),
                 controls: StudyPageControls::default(),
             };
-            Some(api::send_and_parse(&request).await)
+            Some((made, api::send_and_parse(&request).await))
         }
     });
     let body = move || match (bench.study.get(), look.get().flatten()) {
         (None, _) => view! { <p class="note">"Results appear here."</p> }.into_any(),
-        (Some(_), None) => view! { <div class="cell loading"></div> }.into_any(),
-        (Some(_), Some(Err(error))) => {
-            let again = Callback::new(move |()| look.refetch());
-            view! { <LoadErrorMessage error retry=again/> }.into_any()
-        }
-        (Some(_), Some(Ok(overview))) => view! { <FractionTable overview/> }.into_any(),
+        (Some(made), Some((of, reply))) if made == of => match reply {
+            Err(error) => {
+                let again = Callback::new(move |()| look.refetch());
+                view! { <LoadErrorMessage error retry=again/> }.into_any()
+            }
+            Ok(overview) => view! { <FractionTable overview/> }.into_any(),
+        },
+        // The reply is still that of the previous study.
+        (Some(_), _) => view! { <div class="cell loading"></div> }.into_any(),
+    };
+    let is_running = Memo::new(move |_| {
+        bench
+            .run
+            .with(|it| matches!(it, StudyRunState::Running { .. }))
+    });
+    let is_previous = move || is_running.get() && bench.study.with(Option::is_some);
+    let previous = move || {
+        is_previous().then(|| view! { <p class="note">"Results of the previous study."</p> })
     };
     let summary = move || {
         bench.study.get().map(|it| {
             format!(
-                "{} over {}, {}",
+                "{} in all variants, over {}, {}",
                 number_format::format_count_with_noun(it.n_instances, "instance", "instances"),
                 number_format::format_count_with_noun(it.n_queries, "query", "queries"),
                 number_format::format_count_with_noun(it.n_docs, "document", "documents"),
@@ -62,9 +75,12 @@ pub(super) fn WorkbenchResultsSection(bench: WorkbenchState) -> impl IntoView {
     let header = move || view! { <p class="note">{summary}</p> };
     view! {
         <Section id="results" name="Results" header>
-            {body}
-            <ul class="note">{remarks}</ul>
-            {ways}
+            {previous}
+            <div class:stale=is_previous aria-busy=move || is_previous().to_string()>
+                {body}
+                <ul class="note">{remarks}</ul>
+                {ways}
+            </div>
             {runs}
         </Section>
     }
@@ -174,6 +190,8 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
         view! { <td class="num label">{number_format::format_count(it.n_instances)}</td> }
     });
     let counts = counts.collect_view();
+    let finding = most_violated_axiom(&overview).map(|it| view! { <p class="finding">{it}</p> });
+    let total = format!("Instances, variant {}", overview.variant.slug());
     let remarks = overview
         .remarks
         .iter()
@@ -181,16 +199,42 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
         .map(|it| view! { <li>{it}</li> });
     let remarks = remarks.collect_view();
     view! {
+        {finding}
         <div class="scrolls" role="group" tabindex="0" aria-label="Fraction satisfied">
             <table class="short">
                 <caption class="unseen">"Fraction satisfied"</caption>
                 <thead><tr><th scope="col">"Fraction satisfied"</th> {heads}</tr></thead>
                 <tbody>
                     {rows}
-                    <tr class="total"><th scope="row">"Instances"</th> {counts}</tr>
+                    <tr class="total"><th scope="row">{total}</th> {counts}</tr>
                 </tbody>
             </table>
         </div>
         <ul class="note">{remarks}</ul>
     }
+}
+
+/// Names the axiom that each ranker violates most, as in `BM25 violates TP most: in 24 % of its
+/// instances.`
+fn most_violated_axiom(overview: &StudyOverview) -> Option<String> {
+    let sentences = overview.rows.iter().filter_map(|row| {
+        let cells = overview.columns.iter().zip(&row.cells);
+        let shares = cells.filter_map(|(column, cell)| {
+            let tally = &cell.as_ref()?.tally;
+            let n = tally.n_with_verdict();
+            (n > 0).then(|| (column.probe, tally.violated as f64 / n as f64))
+        });
+        let (probe, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let label = &row.ranker.label;
+        Some(match share > 0.0 {
+            true => format!(
+                "{label} violates {} most: in {} of its instances.",
+                probe.name(),
+                format::format_percent(share)
+            ),
+            false => format!("{label} violates no axiom."),
+        })
+    });
+    let sentences: Vec<String> = sentences.collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }

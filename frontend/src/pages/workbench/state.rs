@@ -6,7 +6,9 @@ use shared::api::worker::{
 };
 use web_sys::File;
 
+use super::clear::ClearedWorkbench;
 use super::settings::{LocalStudyAuxiliaryFiles, LocalStudyFormValues, UploadedTransferPairsFile};
+use super::stored_summary;
 use crate::api::RequestError;
 
 /// The state of the Workbench page.
@@ -23,6 +25,8 @@ pub(super) struct WorkbenchState {
     pub(super) study: RwSignal<Option<LocalStudySummary>>,
     /// The job that scores the study, as in the address.
     pub(super) job: RwSignal<Option<StudyScoringJob>>,
+    /// What was there before clearing, as long as clearing can be undone.
+    pub(super) cleared: RwSignal<Option<ClearedWorkbench>, LocalStorage>,
 }
 
 /// A job and the study that it scores.
@@ -71,6 +75,7 @@ impl WorkbenchState {
     /// Applies a message of the worker.
     pub(super) fn apply_worker_message(self, tell: WorkerResponse) {
         if let WorkerResponse::StudyReady(made) = tell {
+            stored_summary::store(&made);
             self.study.set(Some(made));
         }
     }

@@ -198,7 +198,7 @@ pub(super) fn CommentFields(
                     <button class="btn" type="submit">"Add"</button>
                 </form>
             </div>
-            {move || wrong.get().map(|it| view! { <p class="verdict bad" role="alert">{it}</p> })}
+            {move || wrong.get().map(|it| view! { <p class="verdict failed" role="alert">{it}</p> })}
             {note}
         </section>
     }
