@@ -49,6 +49,7 @@ pub(super) fn InstanceScoresByRanker(
     let header = move || view! { <FigureExportButtons of="scores" csv/> };
     view! {
         <Section id="said" name="Scores and verdicts" header>
+            <div class="scrolls" role="group" tabindex="0" aria-label="Scores and verdicts">
             <table>
                 <caption class="unseen">{what}</caption>
                 <thead>
@@ -67,6 +68,7 @@ pub(super) fn InstanceScoresByRanker(
                 </thead>
                 <tbody>{rows}</tbody>
             </table>
+            </div>
             <p class="note">"Bars are relative to each ranker’s median margin. " {note}</p>
         </Section>
     }
