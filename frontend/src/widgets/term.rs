@@ -39,6 +39,18 @@ pub(crate) fn Term(
     view! { <button type="button" class="term" {..explains(of)}>{children()}</button> }
 }
 
+/// Returns a text in which the first occurrence of each term explains itself.
+pub(crate) fn text_with_terms(text: &str) -> impl IntoView + use<> {
+    let parts = split_at_terms(text).into_iter().map(|(part, term)| {
+        let part = part.to_owned();
+        match term {
+            Some(of) => view! { <Term of>{part}</Term> }.into_any(),
+            None => part.into_any(),
+        }
+    });
+    parts.collect_view()
+}
+
 /// Returns the event handlers with which an element explains a term, if it has one.
 pub(crate) fn explains(of: impl Into<Option<GlossaryTerm>>) -> impl Attribute {
     let of = of.into();
@@ -99,6 +111,32 @@ pub(crate) fn TermDefinition() -> impl IntoView {
             on:pointerleave=move |_| timer.schedule(close_unless_in_use)
         ></div>
     }
+}
+
+/// Splits a text at the first occurrence of each term, which may be in the plural.
+fn split_at_terms(text: &str) -> Vec<(&str, Option<GlossaryTerm>)> {
+    let in_word = |it: char| it.is_alphanumeric() || it == '_';
+    let found = GlossaryTerm::PHRASES.iter().filter_map(|(phrase, term)| {
+        let mut places = text.match_indices(phrase).filter_map(|(start, _)| {
+            let singular = start + phrase.len();
+            let end = singular + usize::from(text[singular..].starts_with('s'));
+            let is_whole = !text[..start].ends_with(in_word) && !text[end..].starts_with(in_word);
+            is_whole.then_some((start, end, *term))
+        });
+        places.next()
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|it| it.0);
+    let mut parts = Vec::new();
+    let mut rest = 0;
+    for (start, end, term) in found {
+        parts.push((&text[rest..start], None));
+        parts.push((&text[start..end], Some(term)));
+        rest = end;
+    }
+    parts.push((&text[rest..], None));
+    parts.retain(|it| !it.0.is_empty());
+    parts
 }
 
 fn anchor(event: &web_sys::Event) -> Option<Element> {
@@ -203,6 +241,24 @@ fn place_definition(anchor: &Rectangle, size: [f64; 2], viewport: [f64; 2]) -> [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_occurrence_of_a_term_explains_itself() {
+        let parts = split_at_terms("RR@10 by FQT, and FQT in candidate pools; τ_AP.");
+        let expected = [
+            ("RR", Some(GlossaryTerm::ReciprocalRank)),
+            ("@10 by ", None),
+            ("FQT", Some(GlossaryTerm::QueryTokenFraction)),
+            (", and FQT in ", None),
+            ("candidate pools", Some(GlossaryTerm::CandidatePool)),
+            ("; ", None),
+            ("τ_AP", Some(GlossaryTerm::TauAp)),
+            (".", None),
+        ];
+        assert_eq!(parts, expected);
+        assert_eq!(split_at_terms("APIs and ΔRR"), [("APIs and ΔRR", None)]);
+        assert_eq!(split_at_terms(""), []);
+    }
 
     #[test]
     fn a_definition_stays_in_the_viewport() {

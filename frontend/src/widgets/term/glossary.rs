@@ -60,6 +60,28 @@ pub(crate) enum GlossaryTerm {
 }
 
 impl GlossaryTerm {
+    /// Lists the words with which notes name a term, in the singular; none is part of another.
+    pub(super) const PHRASES: &[(&str, GlossaryTerm)] = &[
+        ("AP", GlossaryTerm::AveragePrecision),
+        ("FNT", GlossaryTerm::NovelTermFraction),
+        ("FQT", GlossaryTerm::QueryTokenFraction),
+        ("Holm", GlossaryTerm::Holm),
+        ("RR", GlossaryTerm::ReciprocalRank),
+        ("analyzer", GlossaryTerm::Analyzer),
+        ("candidate pool", GlossaryTerm::CandidatePool),
+        ("expected preference", GlossaryTerm::ExpectedPreference),
+        ("interval", GlossaryTerm::Interval),
+        ("length tolerance", GlossaryTerm::LengthTolerance),
+        ("margin", GlossaryTerm::Margin),
+        ("nDCG", GlossaryTerm::Ndcg),
+        ("precondition", GlossaryTerm::Precondition),
+        ("token", GlossaryTerm::Token),
+        ("Question classes", GlossaryTerm::QuestionClass),
+        ("tie threshold", GlossaryTerm::TieThreshold),
+        ("τ_AP", GlossaryTerm::TauAp),
+        ("π", GlossaryTerm::InclusionProbability),
+    ];
+
     /// Returns the definition, one sentence of plain text.
     pub(crate) fn definition(self) -> &'static str {
         match self {
