@@ -20,6 +20,7 @@ use crate::routes::PageRoute;
 use crate::theme::PageTheme;
 use crate::tour::GuidedTour;
 use crate::widgets::error_message::ErrorBoundaryMessages;
+use crate::widgets::term::TermDefinition;
 
 /// Renders the application: the header, the page that matches the address, and the footer.
 #[component]
@@ -54,6 +55,7 @@ pub(crate) fn App() -> impl IntoView {
                 </ErrorBoundary>
             </main>
             <GuidedTour/>
+            <TermDefinition/>
             <footer class="foot">
                 <p>
                     "Documents and files stay in this browser until you send them. "

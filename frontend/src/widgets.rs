@@ -13,6 +13,7 @@ pub(crate) mod variant;
 pub(crate) mod resource_view;
 pub(crate) mod clipboard;
 pub(crate) mod download;
+pub(crate) mod term;
 pub(crate) mod verdict;
 pub(crate) mod gauge;
 pub(crate) mod highlighted_text;

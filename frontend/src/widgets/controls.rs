@@ -8,7 +8,8 @@ use shared::study::controls::{InstanceSubset, StudyPageControls};
 use shared::study::overview::{QuerySplitSize, StudyOverview};
 
 use super::form::RadioButton;
-use super::variant::{axiom_variant_description, axiom_variant_label};
+use super::term::{GlossaryTerm, Term};
+use super::variant::axiom_variant_label;
 use crate::debounce::DebounceTimer;
 
 /// The values that the controls of a study can have.
@@ -175,7 +176,7 @@ pub(crate) fn StudyControlBar(
             turned.set_now(for_delta.with_value(|it| it.with_variant(&now, Some(variant))));
         };
         view! {
-            <RadioButton group="mode" title=axiom_variant_description(variant) chosen choose=turn>
+            <RadioButton group="mode" term=GlossaryTerm::Variant(variant) chosen choose=turn>
                 {axiom_variant_label(variant)}
             </RadioButton>
         }
@@ -216,7 +217,14 @@ pub(crate) fn StudyControlBar(
         let place = move || for_delta.with_value(|it| it.delta_position(&dials.get()));
         let said = move || for_delta.with_value(|it| it.delta_text(&dials.get()));
         view! {
-            <Slider label="Length tolerance δ (terms)" last=reach.max_position() place said turn/>
+            <Slider
+                label="Length tolerance δ (terms)"
+                term=GlossaryTerm::LengthTolerance
+                last=reach.max_position()
+                place
+                said
+                turn
+            />
         }
     });
     let last_tie = TIE_THRESHOLDS.len() as u32;
@@ -235,6 +243,7 @@ pub(crate) fn StudyControlBar(
             {lengths}
             <Slider
                 label="Tie threshold ε"
+                term=GlossaryTerm::TieThreshold
                 last=last_tie
                 place=move || threshold_position(dials.get().tie_threshold)
                 said=move || threshold_text(dials.get().tie_threshold)
@@ -253,6 +262,8 @@ pub(crate) fn StudyControlBar(
 fn Slider(
     /// The label above the slider.
     label: &'static str,
+    /// The term that the label explains.
+    term: GlossaryTerm,
     /// The last position of the slider; the first is 0.
     last: u32,
     /// Returns the position of the slider.
@@ -268,10 +279,11 @@ fn Slider(
         }
     };
     view! {
-        <label class="dial">
-            <span class="label">{label}</span>
+        <span class="dial">
+            <span class="label"><Term of=term>{label}</Term></span>
             <input
                 type="range"
+                aria-label=label
                 min="0"
                 max=last.to_string()
                 prop:value=move || place().to_string()
@@ -279,7 +291,7 @@ fn Slider(
                 on:input:target=draw
             />
             <output>{said}</output>
-        </label>
+        </span>
     }
 }
 

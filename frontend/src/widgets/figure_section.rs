@@ -11,6 +11,7 @@ use super::export_buttons::FigureExportButtons;
 use super::figure::FigureView;
 use super::figure_picker::FigureWithSelectableGroups;
 use super::table::ReportTableView;
+use super::term::text_with_terms;
 
 /// A figure in which parts can be selected.
 #[derive(Clone, Copy)]
@@ -131,7 +132,7 @@ pub(crate) fn ExportableFigureSection(
         <section class="section" aria-labelledby=id>
             <header>
                 <h2 id=id>{name}</h2>
-                <p class="note">{said}</p>
+                <p class="note">{text_with_terms(&said)}</p>
                 {takes}
             </header>
             {finding.map(|it| view! { <p class="finding">{it}</p> })}

@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::term::{GlossaryTerm, explains};
+
 /// An error in a field of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FormFieldError<F> {
@@ -381,9 +383,9 @@ pub(crate) fn FormCheckbox<V: Send + Sync + 'static, F: FormFieldId>(
 pub(crate) fn RadioButton<S, C>(
     /// The name of the group of radio buttons.
     group: &'static str,
-    /// The tooltip of the button.
-    #[prop(optional)]
-    title: Option<&'static str>,
+    /// The term that the label explains.
+    #[prop(optional, into)]
+    term: Option<GlossaryTerm>,
     /// Returns whether the button is selected.
     chosen: S,
     /// Selects the button.
@@ -396,8 +398,14 @@ where
     C: Fn() + 'static,
 {
     view! {
-        <label title=title>
-            <input type="radio" name=group prop:checked=chosen on:change=move |_| choose()/>
+        <label {..explains(term)}>
+            <input
+                type="radio"
+                name=group
+                prop:checked=chosen
+                aria-description=term.map(GlossaryTerm::definition)
+                on:change=move |_| choose()
+            />
             {children()}
         </label>
     }

@@ -18,6 +18,7 @@ use shared::study::overview::{RankerAxiomResult, RankerOverviewRow, StudyOvervie
 use wasm_bindgen::JsCast;
 
 use crate::location::show_element_below_the_fold;
+use crate::widgets::term::{GlossaryTerm, explains};
 use layout::{
     HeatMapGridTrack, HeatMapGridTrackContent, MAX_PHONE_RANKERS, grid_column_of_measure,
     grid_column_of_probe, probe_family_column_spans,
@@ -338,10 +339,11 @@ fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
             <span
                 role="columnheader"
                 class="axiom"
-                title=about.statement
+                aria-description=about.statement
                 style=("--c", grid_column_of_probe(&frame, at).to_string())
+                {..explains(GlossaryTerm::Probe(column.probe))}
             >
-                <b>{column.probe.name()}</b>
+                <b class="term">{column.probe.name()}</b>
                 <span>{about.short_title}</span>
             </span>
         }
@@ -353,9 +355,16 @@ fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
             None => (measure.clone(), String::new()),
         };
         let place = grid_column_of_measure(&frame, at).to_string();
+        let term = GlossaryTerm::of_measure(measure);
         view! {
-            <span role="columnheader" class="axiom of" style=("--c", place)>
-                <b>{name}</b>
+            <span
+                role="columnheader"
+                class="axiom of"
+                aria-description=term.map(GlossaryTerm::definition)
+                style=("--c", place)
+                {..explains(term)}
+            >
+                <b class:term=term.is_some()>{name}</b>
                 <span>{cut}</span>
             </span>
         }

@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::term::text_with_terms;
+
 /// Renders a section with its heading.
 #[component]
 pub(crate) fn Section(
@@ -26,7 +28,7 @@ pub(crate) fn Section(
         <section class=class aria-labelledby=id>
             <header>
                 <h2 id=id>{name}</h2>
-                {note.map(|it| view! { <p class="note">{it}</p> })}
+                {note.map(|it| view! { <p class="note">{text_with_terms(it)}</p> })}
                 {header.map(|it| it.run())}
             </header>
             {children()}

@@ -3,6 +3,8 @@
 use leptos::prelude::*;
 use shared::report::{ReportTable, TableColumnKind};
 
+use super::term::{GlossaryTerm, Term, text_with_terms};
+
 /// Renders columns, rows and notes of a table; a wide one scrolls by itself.
 #[component]
 pub(crate) fn ReportTableView(
@@ -37,7 +39,7 @@ pub(crate) fn ReportTableView(
     let notes = table
         .notes
         .into_iter()
-        .map(|it| view! { <li>{it}</li> })
+        .map(|it| view! { <li>{text_with_terms(&it)}</li> })
         .collect_view();
     view! {
         <HeadedTable name=table.title class="data" heads scrolls=true>{rows}</HeadedTable>
@@ -57,6 +59,7 @@ fn class(kind: TableColumnKind) -> &'static str {
 pub(crate) struct ColumnHeading {
     name: String,
     kind: ColumnHeadingKind,
+    term: Option<GlossaryTerm>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,20 +73,28 @@ enum ColumnHeadingKind {
 impl ColumnHeading {
     /// Creates the heading of a text column.
     pub(crate) fn for_text_column(name: impl Into<String>) -> ColumnHeading {
-        let (name, kind) = (name.into(), ColumnHeadingKind::Text);
-        ColumnHeading { name, kind }
+        ColumnHeading::with_kind(name.into(), ColumnHeadingKind::Text)
     }
 
     /// Creates the heading of a numeric column.
     pub(crate) fn for_number_column(name: impl Into<String>) -> ColumnHeading {
-        let (name, kind) = (name.into(), ColumnHeadingKind::Number);
-        ColumnHeading { name, kind }
+        ColumnHeading::with_kind(name.into(), ColumnHeadingKind::Number)
     }
 
     /// Creates a heading that only screen readers announce.
     pub(crate) fn screen_reader_only(name: impl Into<String>) -> ColumnHeading {
-        let (name, kind) = (name.into(), ColumnHeadingKind::Hidden);
-        ColumnHeading { name, kind }
+        ColumnHeading::with_kind(name.into(), ColumnHeadingKind::Hidden)
+    }
+
+    /// Returns the heading as one that explains a term.
+    pub(crate) fn explaining(self, term: GlossaryTerm) -> ColumnHeading {
+        let term = Some(term);
+        ColumnHeading { term, ..self }
+    }
+
+    fn with_kind(name: String, kind: ColumnHeadingKind) -> ColumnHeading {
+        let term = None;
+        ColumnHeading { name, kind, term }
     }
 }
 
@@ -109,13 +120,19 @@ pub(crate) fn HeadedTable(
 ) -> impl IntoView {
     let heads = heads
         .into_iter()
-        .map(|ColumnHeading { name, kind }| match kind {
-            ColumnHeadingKind::Text => view! { <th scope="col">{name}</th> }.into_any(),
-            ColumnHeadingKind::Number => {
-                view! { <th scope="col" class="num">{name}</th> }.into_any()
-            }
-            ColumnHeadingKind::Hidden => {
-                view! { <th scope="col"><span class="unseen">{name}</span></th> }.into_any()
+        .map(|ColumnHeading { name, kind, term }| {
+            let name = match term {
+                Some(of) => view! { <Term of>{name}</Term> }.into_any(),
+                None => name.into_any(),
+            };
+            match kind {
+                ColumnHeadingKind::Text => view! { <th scope="col">{name}</th> }.into_any(),
+                ColumnHeadingKind::Number => {
+                    view! { <th scope="col" class="num">{name}</th> }.into_any()
+                }
+                ColumnHeadingKind::Hidden => {
+                    view! { <th scope="col"><span class="unseen">{name}</span></th> }.into_any()
+                }
             }
         });
     let heads = heads.collect_view();

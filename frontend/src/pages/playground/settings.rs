@@ -18,7 +18,8 @@ use crate::widgets::axiom_fields::{
 };
 use crate::widgets::form::{FieldErrorMessage, FormTextField, RadioButton};
 use crate::widgets::resource_view::RequestErrorMessage;
-use crate::widgets::variant::{axiom_variant_description, axiom_variant_label};
+use crate::widgets::term::{GlossaryTerm, Term};
+use crate::widgets::variant::axiom_variant_label;
 
 /// Renders the settings below the results, closed at first. They open when a value is invalid.
 #[component]
@@ -145,7 +146,9 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
         if !own.get() {
             return view! {
                 <div class="field wide-field">
-                    <span class="label">"Analyzer of the collection"</span>
+                    <span class="label">
+                        <Term of=GlossaryTerm::Analyzer>"Analyzer"</Term> " of the collection"
+                    </span>
                     <span class="given">{theirs}</span>
                 </div>
             }
@@ -173,7 +176,7 @@ pub(super) fn AxiomVariantSwitch(
         view! {
             <RadioButton
                 group="mode"
-                title=axiom_variant_description(variant)
+                term=GlossaryTerm::Variant(variant)
                 chosen=move || desk.settings.with(|it| it.variant == variant)
                 choose=move || desk.settings.update(|it| it.variant = variant)
             >

@@ -7,6 +7,8 @@ use shared::probe::Probe;
 use shared::report::format;
 use shared::study::overview::StudyOverview;
 
+use crate::widgets::term::{GlossaryTerm, Term};
+
 /// Renders how to read a cell.
 #[component]
 pub(super) fn HeatMapLegend(
@@ -34,11 +36,12 @@ pub(super) fn HeatMapLegend(
             </div>
             <span>
                 <IntervalExample line="M38 7h14" center="45" fill="var(--ink)"/>
-                "95 % interval over queries"
+                <Term of=GlossaryTerm::Interval>"95 % interval"</Term> " over queries"
             </span>
             <span>
                 <IntervalExample line="M24 7h20" center="34" fill="var(--paper)"/>
-                "not distinguishable from chance (Holm, " {n_tests} " tests)"
+                "not distinguishable from chance (" <Term of=GlossaryTerm::Holm>"Holm"</Term> ", "
+                {n_tests} " tests)"
             </span>
             {swapped}
         </div>
