@@ -91,8 +91,8 @@ fn with_step(path: &str, search: &str, step: Option<usize>) -> String {
     path.to_owned() + &query_string(parameters)
 }
 
-/// Returns the step that is shown on a page: the one that its address asks for, or else the previous
-/// one, or the step of this page if the reader has followed a link during the tour.
+/// Returns the step that is shown on a page: the one that its address asks for, or else the
+/// previous one, or the step of this page if the reader has followed a link during the tour.
 fn step_on_page(before: Option<usize>, search: &str, page: Option<&PageRoute>) -> Option<usize> {
     let page = page?;
     let is_here = |at: &usize| STEPS.get(*at).is_some_and(|it| (it.is_on)(page));
@@ -113,6 +113,8 @@ pub(crate) fn GuidedTour() -> impl IntoView {
     let url = use_url();
     let step = RwSignal::new(None::<usize>);
     let navigate = use_navigate();
+    // The address at which each step was shown last.
+    let places = StoredValue::new([const { None::<String> }; STEPS.len()]);
     let focused_before = StoredValue::new_local(None::<HtmlElement>);
     Effect::new(move |_| {
         let url = url.read();
@@ -122,6 +124,12 @@ pub(crate) fn GuidedTour() -> impl IntoView {
         if before.is_none() && next.is_some() {
             let focused = document().active_element();
             focused_before.set_value(focused.and_then(|it| it.dyn_into::<HtmlElement>().ok()));
+        }
+        if let Some(at) = next {
+            let href = url.path().to_owned() + &query_string(parse_parameters(url.search()));
+            let mut steps = places.get_value();
+            steps[at] = Some(href);
+            places.set_value(steps);
         }
         if before != next {
             step.set(next);
@@ -150,7 +158,8 @@ pub(crate) fn GuidedTour() -> impl IntoView {
         open(here_with_step(None), true);
     };
     keyboard::listen_for_key_presses(move |key| match (key, step.get_untracked()) {
-        ("Escape", Some(_)) => {
+        // The key first closes what lies above the page.
+        ("Escape", Some(_)) if !is_something_open() => {
             end();
             KeyPressOutcome::Handled
         }
@@ -170,14 +179,27 @@ pub(crate) fn GuidedTour() -> impl IntoView {
                 open(with_step(path, search, Some(at + 1)), false);
             });
         });
+        let before = match at {
+            0 => None,
+            // The first two steps are on one page.
+            1 => Some(here_with_step(Some(0))),
+            _ => places.with_value(|it| it[at - 1].clone()),
+        };
+        let back = before.map(|href| Callback::new(move |()| open(href.clone(), false)));
         let end = Callback::new(move |()| end());
-        Some(view! { <TourStepDialog at next end/> })
+        Some(view! { <TourStepDialog at next back end/> })
     }
 }
 
 /// Renders a step.
 #[component]
-fn TourStepDialog(at: usize, next: Callback<()>, end: Callback<()>) -> impl IntoView {
+fn TourStepDialog(
+    at: usize,
+    next: Callback<()>,
+    /// Shows the previous step; none if this is the first that the reader has seen.
+    back: Option<Callback<()>>,
+    end: Callback<()>,
+) -> impl IntoView {
     let dialog = NodeRef::<html::Aside>::new();
     let TourStep {
         title,
@@ -201,14 +223,13 @@ fn TourStepDialog(at: usize, next: Callback<()>, end: Callback<()>) -> impl Into
             let _ = body.remove_attribute("data-tour");
         }
     });
-    let back = move || {
-        if let Ok(history) = window().history() {
-            let _ = history.back();
-        }
-    };
     let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "ArrowRight" if !is_last => next.run(()),
-        "ArrowLeft" if at > 0 => back(),
+        "ArrowLeft" => {
+            if let Some(back) = back {
+                back.run(());
+            }
+        }
         _ => {}
     };
     view! {
@@ -224,9 +245,11 @@ fn TourStepDialog(at: usize, next: Callback<()>, end: Callback<()>) -> impl Into
             <h2 id="tour-title">{title}</h2>
             <p>{text}</p>
             <div class="btns">
-                <button class="btn" type="button" disabled=at == 0 on:click=move |_| back()>
-                    "Back"
-                </button>
+                {back.map(|back| view! {
+                    <button class="btn" type="button" on:click=move |_| back.run(())>
+                        "Back"
+                    </button>
+                })}
                 {(!is_last).then(|| view! {
                     <button class="btn main" type="button" on:click=move |_| next.run(())>
                         "Next"
@@ -240,8 +263,14 @@ fn TourStepDialog(at: usize, next: Callback<()>, end: Callback<()>) -> impl Into
     }
 }
 
-/// Calls a function with the first element that a selector matches, once there is one and as long as
-/// the calling component lives.
+/// Returns whether a dialog or a definition is open.
+fn is_something_open() -> bool {
+    let open = document().query_selector("dialog[open], :popover-open");
+    matches!(open, Ok(Some(_)))
+}
+
+/// Calls a function with the first element that a selector matches, once there is one and as long
+/// as the calling component lives.
 fn when_present(selector: &'static str, act: impl Fn(HtmlElement) + 'static) {
     const PAUSE: Duration = Duration::from_millis(100);
     let find = move || {

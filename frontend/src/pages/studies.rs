@@ -56,7 +56,9 @@ pub(crate) fn Studies() -> impl IntoView {
                             })
                     }}
                     <a class="btn" href=PageRoute::Playground.href()>"Try your own documents"</a>
-                    <a class="btn wide-only" href=PageRoute::Workbench.href()>"Use your own collection"</a>
+                    <a class="btn wide-only" href=PageRoute::Workbench.href()>
+                        "Use your own collection"
+                    </a>
                 </p>
             </div>
             {move || sample().map(|sample| view! { <Legend sample/> })}

@@ -66,8 +66,8 @@ pub(crate) fn WorkbenchPage() -> impl IntoView {
             <div>
                 <h1>"Workbench"</h1>
                 <p class="note">
-                    "Which axioms do BM25 and QL violate on your own collection? Everything runs in \
-                     this page; nothing leaves the browser until you send it."
+                    "Which axioms do BM25 and QL violate on your own collection? Everything \
+                     runs in this page; nothing leaves the browser until you send it."
                 </p>
             </div>
             <div class="btns">

@@ -118,23 +118,21 @@ pub(crate) fn HeadedTable(
     /// The rows of the table.
     children: Children,
 ) -> impl IntoView {
-    let heads = heads
-        .into_iter()
-        .map(|ColumnHeading { name, kind, term }| {
-            let name = match term {
-                Some(of) => view! { <Term of>{name}</Term> }.into_any(),
-                None => name.into_any(),
-            };
-            match kind {
-                ColumnHeadingKind::Text => view! { <th scope="col">{name}</th> }.into_any(),
-                ColumnHeadingKind::Number => {
-                    view! { <th scope="col" class="num">{name}</th> }.into_any()
-                }
-                ColumnHeadingKind::Hidden => {
-                    view! { <th scope="col"><span class="unseen">{name}</span></th> }.into_any()
-                }
+    let heads = heads.into_iter().map(|ColumnHeading { name, kind, term }| {
+        let name = match term {
+            Some(of) => view! { <Term of>{name}</Term> }.into_any(),
+            None => name.into_any(),
+        };
+        match kind {
+            ColumnHeadingKind::Text => view! { <th scope="col">{name}</th> }.into_any(),
+            ColumnHeadingKind::Number => {
+                view! { <th scope="col" class="num">{name}</th> }.into_any()
             }
-        });
+            ColumnHeadingKind::Hidden => {
+                view! { <th scope="col"><span class="unseen">{name}</span></th> }.into_any()
+            }
+        }
+    });
     let heads = heads.collect_view();
     let caption = caption.map_or_else(|| name.clone(), str::to_owned);
     let table = view! {

@@ -242,8 +242,8 @@ impl WorkerState {
         definition.transfers.iter().map(set).collect()
     }
 
-    /// Adds the scores of each run to a study, and returns why some could not be added. Pairs that a
-    /// run lacks have no score.
+    /// Adds the scores of each run to a study, and returns why some could not be added. Pairs that
+    /// a run lacks have no score.
     fn add_runs_as_rankers(&self, study: &mut Study) -> Vec<String> {
         let mut remarks = Vec::new();
         for (name, file) in &self.files {

@@ -19,7 +19,7 @@ pub(super) fn store(study: &LocalStudySummary) {
     }
 }
 
-/// Removes the summary.
+/// Removes the stored summary of a cleared study.
 pub(super) fn remove() {
     if let Some(storage) = storage() {
         let _ = storage.remove_item(KEY);

@@ -157,7 +157,10 @@ pub(super) fn TrainVectorsForm(bench: WorkbenchState) -> impl IntoView {
                     {field("Epochs", |it| it.passes.clone(), |it, text| it.passes = text)}
                 </div>
                 <p class="wrong" role="status">
-                    {move || wrong.get().map(|it| view! { <span class="verdict failed">{it}</span> })}
+                    {move || {
+                        let wrong = wrong.get();
+                        wrong.map(|it| view! { <span class="verdict failed">{it}</span> })
+                    }}
                 </p>
                 <div class="btns">{button}</div>
                 {body}

@@ -283,8 +283,8 @@ impl<'a> InstanceLister<'a> {
         }
     }
 
-    /// Returns the position of the most instructive of the instances that are listed, or of the first
-    /// of them.
+    /// Returns the position of the most instructive of the instances that are listed, or of the
+    /// first of them.
     fn most_instructive(&self, of_query: &[InstanceWithRankerVerdict]) -> Option<usize> {
         let listed = of_query.iter().enumerate();
         let listed =

@@ -198,7 +198,10 @@ pub(super) fn CommentFields(
                     <button class="btn" type="submit">"Add"</button>
                 </form>
             </div>
-            {move || wrong.get().map(|it| view! { <p class="verdict failed" role="alert">{it}</p> })}
+            {move || {
+                let wrong = wrong.get();
+                wrong.map(|it| view! { <p class="verdict failed" role="alert">{it}</p> })
+            }}
             {note}
         </section>
     }
