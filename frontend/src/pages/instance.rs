@@ -28,6 +28,7 @@ use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
 use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::section::Section;
+use crate::widgets::term::{GlossaryTerm, Term};
 use crate::widgets::token_matches::TokenMatchesSection;
 use crate::widgets::variant::axiom_variant_label;
 use documents::InstanceDocuments;
@@ -233,11 +234,6 @@ fn InstanceContent(
         .get(ranker.unwrap_or(0))
         .map(|it| explanation::ranker_verdict_sentence(&shown, it))
         .unwrap_or_default();
-    let mode = format!(
-        "{}, {}",
-        shown.probe.name(),
-        axiom_variant_label(shown.variant)
-    );
     let caption = format!(
         "Preconditions of {} with measured value and bound",
         shown.probe.name()
@@ -250,7 +246,15 @@ fn InstanceContent(
             "Why this is {}",
             neighbors::instance_or_sample_with_article(shown.probe)
         );
-        let header = move || view! { <span class="note">{mode.clone()}</span> };
+        let (probe, variant) = (shown.probe, shown.variant);
+        let header = move || {
+            view! {
+                <span class="note">
+                    <Term of=GlossaryTerm::Probe(probe)>{probe.name()}</Term> ", "
+                    <Term of=GlossaryTerm::Variant(variant)>{axiom_variant_label(variant)}</Term>
+                </span>
+            }
+        };
         let (premises, terms) = (shown.preconditions.clone(), shown.terms.clone());
         view! {
             <Section id="why" name header>

@@ -384,7 +384,7 @@ pub(crate) fn RadioButton<S, C>(
     /// The name of the group of radio buttons.
     group: &'static str,
     /// The term that the label explains.
-    #[prop(optional, into)]
+    #[prop(optional_no_strip, into)]
     term: Option<GlossaryTerm>,
     /// Returns whether the button is selected.
     chosen: S,

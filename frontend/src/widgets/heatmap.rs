@@ -560,6 +560,7 @@ fn CountRow(
     frame: Arc<StudyOverview>,
     map: HeatMapState,
 ) -> impl IntoView {
+    let term = (count == HeatmapCountQuantity::Instances).then_some(GlossaryTerm::Instance);
     let cells = (0..frame.columns.len()).map(|at| {
         let shown = move || {
             let overview = map.overview.read();
@@ -573,7 +574,16 @@ fn CountRow(
     });
     let cells = cells.collect_view();
     view! {
-        <div role="rowheader" class="ranker" style=("--c", "1")>{count.name()}</div>
+        <div
+            role="rowheader"
+            class="ranker"
+            class:term=term.is_some()
+            aria-description=term.map(GlossaryTerm::definition)
+            style=("--c", "1")
+            {..explains(term)}
+        >
+            {count.name()}
+        </div>
         {cells}
     }
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use shared::report::{ReportTable, TableColumnKind};
 
-use super::term::{GlossaryTerm, Term, text_with_terms};
+use super::term::{GlossaryTerm, Term, explains, text_with_terms};
 
 /// Renders columns, rows and notes of a table; a wide one scrolls by itself.
 #[component]
@@ -12,11 +12,15 @@ pub(crate) fn ReportTableView(
     table: ReportTable,
 ) -> impl IntoView {
     let kinds: Vec<TableColumnKind> = table.columns.iter().map(|it| it.kind).collect();
-    let heads = table.columns.into_iter().map(|it| match it.kind {
-        TableColumnKind::Text => ColumnHeading::for_text_column(it.name),
-        TableColumnKind::Number | TableColumnKind::Estimate => {
-            ColumnHeading::for_number_column(it.name)
-        }
+    let heads = table.columns.into_iter().map(|it| {
+        let term = GlossaryTerm::of_measure(&it.name);
+        let heading = match it.kind {
+            TableColumnKind::Text => ColumnHeading::for_text_column(it.name),
+            TableColumnKind::Number | TableColumnKind::Estimate => {
+                ColumnHeading::for_number_column(it.name)
+            }
+        };
+        ColumnHeading { term, ..heading }
     });
     let heads: Vec<ColumnHeading> = heads.collect();
     let rows = table.rows.into_iter().map(|row| {
@@ -27,7 +31,19 @@ pub(crate) fn ReportTableView(
             .map(|(at, (value, kind))| {
                 let (shown, class) = (value.display_text(), class(*kind));
                 if at == 0 {
-                    view! { <th scope="row" class=class>{shown}</th> }.into_any()
+                    // Without a stop of the Tab key, since tables are long.
+                    let term = GlossaryTerm::of_axiom_name(&shown);
+                    view! {
+                        <th
+                            scope="row"
+                            class=class
+                            aria-description=term.map(GlossaryTerm::definition)
+                            {..explains(term)}
+                        >
+                            <span class:term=term.is_some()>{shown}</span>
+                        </th>
+                    }
+                    .into_any()
                 } else {
                     view! { <td class=class>{shown}</td> }.into_any()
                 }

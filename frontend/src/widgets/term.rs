@@ -55,11 +55,12 @@ pub(crate) fn text_with_terms(text: &str) -> impl IntoView + use<> {
 pub(crate) fn explains(of: impl Into<Option<GlossaryTerm>>) -> impl Attribute {
     let of = of.into();
     let timer = DebounceTimer::with_delay_ms(PAUSE_MS);
+    let by_mouse = StoredValue::new(false);
     on_cleanup(move || {
         if let (Some(of), Some(popover)) = (of, popover())
             && popover.text_content().as_deref() == Some(of.definition())
         {
-            close(&popover);
+            close();
         }
     });
     let open_now = move |anchor: Option<Element>| {
@@ -72,6 +73,7 @@ pub(crate) fn explains(of: impl Into<Option<GlossaryTerm>>) -> impl Attribute {
     view! {
         <{..}
             on:pointerenter=move |event| {
+                by_mouse.set_value(is_mouse(&event));
                 if let (Some(of), Some(anchor), true) = (of, anchor(&event), is_mouse(&event)) {
                     timer.schedule(move || open(of, &anchor));
                 }
@@ -86,7 +88,17 @@ pub(crate) fn explains(of: impl Into<Option<GlossaryTerm>>) -> impl Attribute {
                 open_now(anchor(&event).filter(has_visible_focus));
             }
             on:focusout=move |_| close_later()
-            on:click=move |event| open_now(anchor(&event))
+            on:click=move |event| {
+                let anchor = anchor(&event);
+                let acts = anchor.as_ref().is_some_and(|it| !is_term_button(it));
+                if acts && by_mouse.get_value() {
+                    // The click was for what the element does; its definition would be in the way.
+                    timer.cancel();
+                    close();
+                } else {
+                    open_now(anchor);
+                }
+            }
         />
     }
 }
@@ -147,6 +159,11 @@ fn is_mouse(event: &ev::PointerEvent) -> bool {
     event.pointer_type() == "mouse"
 }
 
+/// Returns whether the element does nothing but explain a term.
+fn is_term_button(element: &Element) -> bool {
+    element.matches("button.term").unwrap_or(false)
+}
+
 fn has_visible_focus(element: &Element) -> bool {
     let selector = ":focus-visible, :has(:focus-visible)";
     element.matches(selector).unwrap_or(false)
@@ -172,12 +189,8 @@ fn open(of: GlossaryTerm, anchor: &Element) {
         return;
     };
     let size = [popover.offset_width(), popover.offset_height()].map(f64::from);
-    let viewport = [page.client_width(), page.client_height()].map(f64::from);
-    let [left, top] = place_definition(
-        &rectangle(&anchor.get_bounding_client_rect()),
-        size,
-        viewport,
-    );
+    let anchor = rectangle(&anchor.get_bounding_client_rect());
+    let [left, top] = place_definition(&anchor, size, page.client_width().into());
     // The popover is placed on the page, so that it scrolls with its term.
     let origin = page.get_bounding_client_rect();
     let style = popover.style();
@@ -186,15 +199,15 @@ fn open(of: GlossaryTerm, anchor: &Element) {
 }
 
 fn close_unless_in_use() {
-    if matches!(document().query_selector(IN_USE), Ok(None))
-        && let Some(popover) = popover()
-    {
-        close(&popover);
+    if matches!(document().query_selector(IN_USE), Ok(None)) {
+        close();
     }
 }
 
-fn close(popover: &HtmlElement) {
-    let _ = popover.hide_popover();
+fn close() {
+    if let Some(popover) = popover() {
+        let _ = popover.hide_popover();
+    }
     forget_explained();
 }
 
@@ -220,18 +233,16 @@ fn rectangle(of: &DomRect) -> Rectangle {
     }
 }
 
-/// Returns the left and upper edge of a definition: below its term, or above it if there is no
-/// space below, and inside the viewport.
-fn place_definition(anchor: &Rectangle, size: [f64; 2], viewport: [f64; 2]) -> [f64; 2] {
+/// Returns the left and upper edge of a definition: above its term, where it covers no control
+/// that the term belongs to, or below it if there is no space above, and inside the viewport.
+fn place_definition(anchor: &Rectangle, size: [f64; 2], width: f64) -> [f64; 2] {
     const GAP: f64 = 6.0;
     const MARGIN: f64 = 8.0;
-    let last_left = viewport[0] - size[0] - MARGIN;
+    let last_left = width - size[0] - MARGIN;
     let left = anchor.left.min(last_left).max(MARGIN);
-    let below = anchor.bottom + GAP;
     let above = anchor.top - GAP - size[1];
-    let fits_below = below + size[1] + MARGIN <= viewport[1];
-    let top = if fits_below || above < MARGIN {
-        below
+    let top = if above < MARGIN {
+        anchor.bottom + GAP
     } else {
         above
     };
@@ -265,13 +276,11 @@ mod tests {
         let place = |left, top| {
             let bottom = top + 20.0;
             let anchor = Rectangle { left, top, bottom };
-            place_definition(&anchor, [288.0, 60.0], [320.0, 568.0])
+            place_definition(&anchor, [288.0, 60.0], 320.0)
         };
-        assert_eq!(place(16.0, 100.0), [16.0, 126.0]);
-        assert_eq!(place(250.0, 100.0), [24.0, 126.0]);
-        assert_eq!(place(-40.0, 100.0), [8.0, 126.0]);
-        assert_eq!(place(16.0, 500.0), [16.0, 434.0]);
-        // Where it fits neither below nor above, the page scrolls to it.
+        assert_eq!(place(16.0, 100.0), [16.0, 34.0]);
+        assert_eq!(place(250.0, 100.0), [24.0, 34.0]);
+        assert_eq!(place(-40.0, 100.0), [8.0, 34.0]);
         assert_eq!(place(16.0, 40.0), [16.0, 66.0]);
     }
 }

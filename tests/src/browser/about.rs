@@ -3,7 +3,7 @@
 use shared::probe::{Axiom, Manipulation};
 
 use super::demo_site;
-use super::tab::{AriaRole, with_tab};
+use super::tab::{AriaRole, ColorScheme, with_tab};
 
 #[test]
 fn every_axiom_is_told_with_a_live_example() {
@@ -51,6 +51,34 @@ fn every_axiom_is_told_with_a_live_example() {
                 .some(it => it.querySelector('b').textContent === 'TFC2')",
         );
         assert!(tab.has(AriaRole::Textbox, "Document C"));
+    });
+}
+
+#[test]
+fn a_term_explains_itself_to_keyboard_and_pointer() {
+    const TERM: &str = "[aria-labelledby=numbers] button.term";
+    let open = "
+        const popover = document.querySelector('#term-definition:popover-open');
+        const {left, right} = popover?.getBoundingClientRect() || {};
+        return left >= 0 && right <= innerWidth
+            && popover.textContent.startsWith('By how much an instance is satisfied')
+            && document.activeElement.getAttribute('aria-describedby') === 'term-definition'";
+    let closed = "
+        return !document.querySelector('#term-definition:popover-open')
+            && !document.querySelector('[aria-describedby=term-definition]')";
+    with_tab(demo_site::origin(), |tab| {
+        tab.set_viewport(320, ColorScheme::Light);
+        tab.open("/about");
+        tab.wait_for_element("the term", TERM);
+        tab.press(thirtyfour::Key::Tab);
+        tab.js(&format!("document.querySelector('{TERM}').focus()"), &[]);
+        tab.wait_until("a definition of the focused term", open);
+        tab.press(thirtyfour::Key::Escape);
+        tab.wait_until("no definition after Escape", closed);
+        tab.click_at(TERM);
+        tab.wait_until("a definition of the term that was clicked", open);
+        tab.click_at("h1");
+        tab.wait_until("no definition after a click elsewhere", closed);
     });
 }
 

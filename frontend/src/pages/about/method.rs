@@ -7,6 +7,7 @@ use shared::stats::bootstrap::{N_RESAMPLES, SEED};
 use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 
 use crate::widgets::section::Section;
+use crate::widgets::term::text_with_terms;
 
 /// Renders the section on the variants of an axiom.
 #[component]
@@ -53,11 +54,13 @@ pub(super) fn StatisticsHelp() -> impl IntoView {
             <dl class="facts-of">
                 <dt>"Verdict"</dt>
                 <dd>
-                    "The margin of an instance is the left side of the expected preference \
-                     minus its right side, in score units: S(d1) − S(d2), or S(d2) − S(d1) − \
-                     (S(d3) − S(d2)) for three documents. An instance is satisfied if the \
-                     margin is above the tie threshold ε, violated if it is below −ε, and tied \
-                     otherwise."
+                    {text_with_terms(
+                        "The margin of an instance is the left side of the expected preference \
+                         minus its right side, in score units: S(d1) − S(d2), or S(d2) − S(d1) − \
+                         (S(d3) − S(d2)) for three documents. An instance is satisfied if the \
+                         margin is above the tie threshold ε, violated if it is below −ε, and \
+                         tied otherwise.",
+                    )}
                 </dd>
                 <dt>"Ties"</dt>
                 <dd>

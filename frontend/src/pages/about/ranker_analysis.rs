@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::widgets::section::Section;
+use crate::widgets::term::text_with_terms;
 
 /// Renders the section on the comparison of two rankers.
 #[component]
@@ -30,8 +31,10 @@ pub(super) fn CompareRankersHelp() -> impl IntoView {
                 </dd>
                 <dt>"ΔRR"</dt>
                 <dd>
-                    "RR@10 of the second ranker minus RR@10 of the first. H4: it grows with \
-                     query length."
+                    {text_with_terms(
+                        "RR@10 of the second ranker minus RR@10 of the first. H4: it grows with \
+                         query length.",
+                    )}
                 </dd>
             </dl>
         </Section>
@@ -52,9 +55,11 @@ pub(super) fn LateInteractionHelp() -> impl IntoView {
             <dl class="facts-of">
                 <dt>"Importance"</dt>
                 <dd>
-                    "τ_AP between the candidate pool as ranked and as ranked without the tokens \
-                     of a term, averaged over queries. Low values mean important terms. In \
-                     ColBERT, rare terms have low values."
+                    {text_with_terms(
+                        "τ_AP between the candidate pool as ranked and as ranked without the \
+                         tokens of a term, averaged over queries. Low values mean important \
+                         terms. In ColBERT, rare terms have low values.",
+                    )}
                 </dd>
                 <dt>"ΔES"</dt>
                 <dd>

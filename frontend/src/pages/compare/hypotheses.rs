@@ -16,6 +16,7 @@ use crate::pages::compare_address::ComparePageState;
 use crate::widgets::download;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::section::Section;
+use crate::widgets::term::{GlossaryTerm, Term};
 
 /// Renders a row for each hypothesis.
 #[component]
@@ -75,7 +76,11 @@ fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView
     );
     view! {
         <li>
-            <b>{finding.hypothesis.name_in_paper()}</b>
+            <b>
+                <Term of=GlossaryTerm::Hypothesis(finding.hypothesis)>
+                    {finding.hypothesis.name_in_paper()}
+                </Term>
+            </b>
             <span class="said">{said}</span>
             <span class="num">{measured}</span>
             <span class="label">{of}</span>

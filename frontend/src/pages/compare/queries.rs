@@ -22,6 +22,7 @@ use crate::pages::compare_address::{ComparePageState, ROWS};
 use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
+use crate::widgets::term::GlossaryTerm;
 
 /// Renders the section with the queries.
 #[component]
@@ -155,10 +156,16 @@ fn QueryTable(
         .into_iter()
         .map(|row| view! { <QueryTableRow row scene/> });
     let rows = rows.collect_view();
-    let measures = ["RR@10", "FQT", "FNT"].into_iter().flat_map(|measure| {
-        names
-            .iter()
-            .map(move |name| ColumnHeading::for_number_column(format!("{measure} {name}")))
+    let measures = [
+        ("RR@10", GlossaryTerm::ReciprocalRank),
+        ("FQT", GlossaryTerm::QueryTokenFraction),
+        ("FNT", GlossaryTerm::NovelTermFraction),
+    ];
+    let measures = measures.into_iter().flat_map(|(measure, term)| {
+        let [first, second] = names
+            .each_ref()
+            .map(|name| ColumnHeading::for_number_column(format!("{measure} {name}")));
+        [first.explaining(term), second]
     });
     let mut heads = vec![ColumnHeading::for_text_column("query")];
     heads.extend(measures);

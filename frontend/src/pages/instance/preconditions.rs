@@ -11,6 +11,7 @@ use shared::study::instance_details::QueryTermInfo;
 use crate::widgets::gauge::{PreconditionGauge, describe_distance_from_bound};
 use crate::widgets::highlighted_text::HighlightedQueryTerm;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
+use crate::widgets::term::GlossaryTerm;
 
 /// Renders a table with one row per precondition.
 #[component]
@@ -29,7 +30,7 @@ pub(super) fn PreconditionTable(
     });
     let rows = rows.collect_view();
     let heads = [
-        ColumnHeading::for_text_column("Precondition"),
+        ColumnHeading::for_text_column("Precondition").explaining(GlossaryTerm::Precondition),
         ColumnHeading::for_number_column("measured value"),
         ColumnHeading::for_text_column("value against its bound"),
         ColumnHeading::for_text_column("bound"),

@@ -9,6 +9,7 @@ use super::explanation::score_digits_for_margin;
 use crate::widgets::download;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::section::Section;
+use crate::widgets::term::{GlossaryTerm, Term};
 use crate::widgets::term_contributions::{
     ClaimSupportBar, bar_direction_labels, format_signed_score,
 };
@@ -35,8 +36,11 @@ pub(super) fn InstanceScoresByRanker(
         .collect_view();
     let note = truncation_note(&shown);
     let (what, last) = match shown.probe.is_axiom() {
-        true => ("Scores, margins and verdicts", "verdict"),
-        false => ("Scores, margins and effects", "effect"),
+        true => (
+            "Scores, margins and verdicts",
+            view! { <Term of=GlossaryTerm::Verdict>"verdict"</Term> }.into_any(),
+        ),
+        false => ("Scores, margins and effects", "effect".into_any()),
     };
     let csv = Callback::new(move |()| {
         let name = format!("{study}-{}-{}-scores", shown.probe.slug(), shown.number);
@@ -62,7 +66,9 @@ pub(super) fn InstanceScoresByRanker(
                                 <span>{with}</span>
                             </span>
                         </th>
-                        <th scope="col" class="num">"margin"</th>
+                        <th scope="col" class="num">
+                            <Term of=GlossaryTerm::Margin>"margin"</Term>
+                        </th>
                         <th scope="col">{last}</th>
                     </tr>
                 </thead>

@@ -13,6 +13,7 @@ use super::super::study::address::{InstanceListView, parse_sort, sort_parameter}
 use crate::debounce::DebounceTimer;
 use crate::widgets::form::RadioButton;
 use crate::widgets::heatmap::HeatMapPosition;
+use crate::widgets::term::GlossaryTerm;
 use crate::widgets::verdict::outcome_label_for_probe;
 
 /// Renders the filters of an instance list: outcome, query, margin and sort order.
@@ -41,8 +42,12 @@ pub(super) fn InstanceListFilters(
     ];
     let outcomes = outcomes.map(|outcome| {
         let turn = move || update_view(view, go, |it| it.outcome = outcome);
+        let term = outcome
+            .filter(|_| probe.is_axiom())
+            .map(GlossaryTerm::Outcome);
+        let chosen = move || view.get().outcome == outcome;
         view! {
-            <RadioButton group="outcome" chosen=move || view.get().outcome == outcome choose=turn>
+            <RadioButton group="outcome" term chosen choose=turn>
                 {move || outcome_count_text(probe, cell().as_ref(), outcome)}
             </RadioButton>
         }

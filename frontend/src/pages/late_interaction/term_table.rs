@@ -10,6 +10,7 @@ use crate::widgets::download;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
+use crate::widgets::term::GlossaryTerm;
 
 /// The number of rows that are shown at first.
 const INITIAL_ROWS: usize = 100;
@@ -75,8 +76,11 @@ pub(super) fn TermImportanceTable(
         "exact match",
         "match with another query term",
     ];
-    let heads = std::iter::once(ColumnHeading::for_text_column("Term"))
-        .chain(heads.map(ColumnHeading::for_number_column));
+    let heads = heads.map(|it| match it {
+        "importance" => ColumnHeading::for_number_column(it).explaining(GlossaryTerm::TauAp),
+        _ => ColumnHeading::for_number_column(it),
+    });
+    let heads = std::iter::once(ColumnHeading::for_text_column("Term")).chain(heads);
     let heads: Vec<ColumnHeading> = heads.collect();
     let name = "Query terms";
     let header = move || view! { <FigureExportButtons of="terms" csv/> };

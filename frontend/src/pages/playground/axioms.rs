@@ -15,6 +15,7 @@ use crate::number_format;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::section::Section;
+use crate::widgets::term::{GlossaryTerm, explains};
 use crate::widgets::verdict::axiom_outcome_label;
 
 /// Renders the section with the axioms.
@@ -307,7 +308,9 @@ fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
     view! {
         <div class="holds" class:not=!applies>
             <div class="named">
-                <a href=href title=about.statement><b>{name}</b></a>
+                <a href=href class="term" {..explains(GlossaryTerm::Probe(probe))}>
+                    <b>{name}</b>
+                </a>
                 {(!about.example.is_empty())
                     .then(|| {
                         view! {

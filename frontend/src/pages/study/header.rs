@@ -16,6 +16,7 @@ use crate::number_format::format_count_with_noun;
 use crate::pages::compare_address::CompareView;
 use crate::routes::PageRoute;
 use crate::tour::tour_href;
+use crate::widgets::term::{GlossaryTerm, Term};
 
 /// Renders the header of the page.
 #[component]
@@ -148,7 +149,8 @@ pub(super) fn StudyDescription(
             <h2 class="label" id="about-study">"About this study"</h2>
             {description}
             <p class="note">
-                "Candidate pool: " <span title=it.pool.to_string()>{it.pool.describe()}</span>
+                <Term of=GlossaryTerm::CandidatePool>"Candidate pool"</Term> ": "
+                <span title=it.pool.to_string()>{it.pool.describe()}</span>
                 {format!("; {gap}; {}. ", it.analyzer)} <a href=made.href()>"How it was made"</a>
             </p>
         </section>

@@ -1,7 +1,7 @@
 //! The terms that the pages explain, with their definitions in one sentence.
 
 use shared::compare::hypotheses::PadigelaHypothesis;
-use shared::probe::{AxiomVariant, Probe};
+use shared::probe::{Axiom, AxiomVariant, Probe};
 use shared::verdict::VerdictOutcome;
 
 /// A technical term with an entry in `docs/glossary.md`.
@@ -70,6 +70,7 @@ impl GlossaryTerm {
         ("analyzer", GlossaryTerm::Analyzer),
         ("candidate pool", GlossaryTerm::CandidatePool),
         ("expected preference", GlossaryTerm::ExpectedPreference),
+        ("fraction", GlossaryTerm::Fraction),
         ("interval", GlossaryTerm::Interval),
         ("length tolerance", GlossaryTerm::LengthTolerance),
         ("margin", GlossaryTerm::Margin),
@@ -212,6 +213,12 @@ impl GlossaryTerm {
             Some("AP") => Some(GlossaryTerm::AveragePrecision),
             _ => None,
         }
+    }
+
+    /// Returns the term for an axiom such as `TFC1`; none for another text.
+    pub(crate) fn of_axiom_name(name: &str) -> Option<GlossaryTerm> {
+        let axiom = Axiom::ALL.iter().find(|it| it.name() == name)?;
+        Some(GlossaryTerm::Probe(Probe::Axiom(*axiom)))
     }
 }
 

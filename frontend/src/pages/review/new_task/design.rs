@@ -7,6 +7,7 @@ use super::draft::{NewTaskField, SamplingDesignKind};
 use super::form::NewTaskForm;
 use super::ranker::RankerSelect;
 use crate::widgets::form::FormSelect;
+use crate::widgets::term::text_with_terms;
 
 /// Renders the fields of the sampling design.
 #[component]
@@ -46,8 +47,10 @@ pub(super) fn SamplingDesignFields(form: NewTaskForm) -> impl IntoView {
             }}
         </fieldset>
         <p class="note">
-            "Every instance can be drawn, and every item keeps its inclusion probability π, so \
-             that results are estimates over all instances whatever the design."
+            {text_with_terms(
+                "Every instance can be drawn, and every item keeps its inclusion probability π, \
+                 so that results are estimates over all instances whatever the design.",
+            )}
         </p>
     }
 }

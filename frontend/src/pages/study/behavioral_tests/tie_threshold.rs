@@ -6,6 +6,7 @@ use shared::study::behavioral_tests::TieThreshold;
 use super::super::address::parse_threshold;
 use crate::debounce::DebounceTimer;
 use crate::widgets::form::RadioButton;
+use crate::widgets::term::{GlossaryTerm, Term};
 
 /// The position of the control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +90,8 @@ pub(super) fn ThresholdControl(
             .then(|| view! { <span class="miss">"ε must be a number of at least 0"</span> })
     };
     view! {
-        <span class="dial" title="Scores that differ by at most ε are neutral">
-            <span class="label">"Tie threshold ε"</span>
+        <span class="dial">
+            <span class="label"><Term of=GlossaryTerm::TieThreshold>"Tie threshold ε"</Term></span>
             <span class="choice" role="radiogroup" aria-label="Tie threshold ε">{ways}</span>
         </span>
         <input

@@ -84,6 +84,13 @@ fn every_definition_is_that_of_the_glossary() {
 }
 
 #[test]
+fn an_axiom_is_found_by_its_name() {
+    let term = GlossaryTerm::of_axiom_name("M-TDC").map(GlossaryTerm::definition);
+    assert!(term.is_some_and(|it| it.contains("rarer terms")));
+    assert_eq!(GlossaryTerm::of_axiom_name("BM25"), None);
+}
+
+#[test]
 fn a_measure_has_the_term_of_its_name() {
     let measures = ["nDCG@10", "RR@10", "AP", "P@5"].map(GlossaryTerm::of_measure);
     let expected = [
