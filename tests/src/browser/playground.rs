@@ -65,10 +65,10 @@ fn results_stand_above_the_settings_which_open_when_one_is_invalid() {
             tab.wait_for_text("a–z and digits, stop words kept, Porter stemmer; BM25 k1 = 1.2");
             let wrong = tab.js(
                 "const top = it => document.querySelector(it).getBoundingClientRect().top;
-                 const order = ['.docs', '.bench', 'details.settings'].map(top);
+                 const order = ['.docs', '.bench', 'details.chosen-settings'].map(top);
                  const wide = document.documentElement;
                  return [order[0] < order[1] && order[1] < order[2],
-                     !document.querySelector('details.settings').open,
+                     !document.querySelector('details.chosen-settings').open,
                      wide.scrollWidth <= wide.clientWidth].indexOf(false)",
                 &[],
             );
@@ -193,7 +193,7 @@ fn further_axioms_and_formulas_are_measured_as_one_types() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/playground#query=river bank&doc1=the river bank&doc2=a bank by the river");
         until_stands(tab, "TP", "applies");
-        tab.click_at("details.settings > summary");
+        tab.click_at("details.chosen-settings > summary");
         let field = "Further axioms and axiom formulas, for example: prox1, tfc1 & tp";
         tab.fill(field, "prox1, prox1 & tp, m_and");
         until_stands(tab, "PROX1", "applies");

@@ -42,7 +42,7 @@ pub(super) fn PlaygroundSettingsFields(
         }
     });
     view! {
-        <details node_ref=details class="section settings">
+        <details node_ref=details class="section chosen-settings">
             <summary><b>"Analyzer and ranker settings"</b> ": " {summary}</summary>
             <AnalysisSettings desk/>
             <RankerParameters desk/>
