@@ -158,7 +158,8 @@ fn FiguresView(
             id="effectiveness"
             name="Effectiveness"
             said="Computed from the relevance judgments over the candidate pools, with \
-                 significant wins marked (signed-rank test)."
+                 significant wins marked (signed-rank test). For RR, AP and P a document of grade \
+                 1 or higher is relevant."
             finding=findings.effectiveness
             drawing=None
             table=table("effectiveness")
