@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::term::{GlossaryTerm, explains};
+use super::term::{GlossaryTerm, explains, label_with_terms};
 
 /// An error in a field of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -228,7 +228,7 @@ pub(crate) fn TextField(
     let id = mistake.as_ref().map(|it| it.id.clone());
     view! {
         <label class="field" class:error=is_wrong>
-            <span class="label">{label}</span>
+            <span class="label">{label_with_terms(&label)}</span>
             <input
                 type=kind
                 inputmode=inputmode
@@ -260,7 +260,7 @@ pub(crate) fn SelectField(
 ) -> impl IntoView {
     view! {
         <label class="field">
-            <span class="label">{label}</span>
+            <span class="label">{label_with_terms(label)}</span>
             <select on:change:target=move |event| choose.run(event.target().value())>
                 {children()}
             </select>

@@ -51,6 +51,19 @@ pub(crate) fn text_with_terms(text: &str) -> impl IntoView + use<> {
     parts.collect_view()
 }
 
+/// Returns the label of a field, in which the first occurrence of each term explains itself on hover
+/// and tap. The field alone takes the focus, since a label must not contain a button.
+pub(crate) fn label_with_terms(text: &str) -> impl IntoView + use<> {
+    let parts = split_at_terms(text).into_iter().map(|(part, term)| {
+        let part = part.to_owned();
+        match term {
+            Some(of) => view! { <span class="term" {..explains(of)}>{part}</span> }.into_any(),
+            None => part.into_any(),
+        }
+    });
+    parts.collect_view()
+}
+
 /// Returns the event handlers with which an element explains a term, if it has one.
 pub(crate) fn explains(of: impl Into<Option<GlossaryTerm>>) -> impl Attribute {
     let of = of.into();
@@ -125,17 +138,24 @@ pub(crate) fn TermDefinition() -> impl IntoView {
     }
 }
 
-/// Splits a text at the first occurrence of each term, which may be in the plural.
+/// Splits a text at the first occurrence of each term, which may be capitalized or in the plural.
 fn split_at_terms(text: &str) -> Vec<(&str, Option<GlossaryTerm>)> {
     let in_word = |it: char| it.is_alphanumeric() || it == '_';
+    let whole_words = |(start, phrase): (usize, &str)| {
+        let singular = start + phrase.len();
+        let end = singular + usize::from(text[singular..].starts_with('s'));
+        let is_whole = !text[..start].ends_with(in_word) && !text[end..].starts_with(in_word);
+        is_whole.then_some((start, end))
+    };
     let found = GlossaryTerm::PHRASES.iter().filter_map(|(phrase, term)| {
-        let mut places = text.match_indices(phrase).filter_map(|(start, _)| {
-            let singular = start + phrase.len();
-            let end = singular + usize::from(text[singular..].starts_with('s'));
-            let is_whole = !text[..start].ends_with(in_word) && !text[end..].starts_with(in_word);
-            is_whole.then_some((start, end, *term))
-        });
-        places.next()
+        let mut letters = phrase.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        let capitalized: String = first.chain(letters).collect();
+        let places = text
+            .match_indices(phrase)
+            .chain(text.match_indices(capitalized.as_str()));
+        let (start, end) = places.filter_map(whole_words).min()?;
+        Some((start, end, *term))
     });
     let mut found: Vec<_> = found.collect();
     found.sort_by_key(|it| it.0);
@@ -255,8 +275,10 @@ mod tests {
 
     #[test]
     fn the_first_occurrence_of_a_term_explains_itself() {
-        let parts = split_at_terms("RR@10 by FQT, and FQT in candidate pools; τ_AP.");
+        let parts = split_at_terms("Margin and RR@10 by FQT, and FQT in candidate pools; τ_AP.");
         let expected = [
+            ("Margin", Some(GlossaryTerm::Margin)),
+            (" and ", None),
             ("RR", Some(GlossaryTerm::ReciprocalRank)),
             ("@10 by ", None),
             ("FQT", Some(GlossaryTerm::QueryTokenFraction)),
@@ -267,7 +289,9 @@ mod tests {
             (".", None),
         ];
         assert_eq!(parts, expected);
-        assert_eq!(split_at_terms("APIs and ΔRR"), [("APIs and ΔRR", None)]);
+        for text in ["APIs and ΔRR", "Operator token"] {
+            assert_eq!(split_at_terms(text), [(text, None)]);
+        }
         assert_eq!(split_at_terms(""), []);
     }
 

@@ -13,7 +13,7 @@ use super::super::study::address::{InstanceListView, parse_sort, sort_parameter}
 use crate::debounce::DebounceTimer;
 use crate::widgets::form::RadioButton;
 use crate::widgets::heatmap::HeatMapPosition;
-use crate::widgets::term::GlossaryTerm;
+use crate::widgets::term::{GlossaryTerm, Term};
 use crate::widgets::verdict::outcome_label_for_probe;
 
 /// Renders the filters of an instance list: outcome, query, margin and sort order.
@@ -95,7 +95,7 @@ pub(super) fn InstanceListFilters(
                 />
             </label>
             <span class="dial" role="group" aria-label="Margin">
-                <span class="label">"Margin"</span>
+                <span class="label"><Term of=GlossaryTerm::Margin>"Margin"</Term></span>
                 <MarginBound
                     label="from"
                     value=Signal::derive(move || view.get().min_margin)

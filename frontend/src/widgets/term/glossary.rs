@@ -60,7 +60,8 @@ pub(crate) enum GlossaryTerm {
 }
 
 impl GlossaryTerm {
-    /// Lists the words with which notes name a term, in the singular; none is part of another.
+    /// Lists the words with which notes name a term, not capitalized; none is part of
+    /// another.
     pub(super) const PHRASES: &[(&str, GlossaryTerm)] = &[
         ("AP", GlossaryTerm::AveragePrecision),
         ("FNT", GlossaryTerm::NovelTermFraction),
@@ -71,13 +72,14 @@ impl GlossaryTerm {
         ("candidate pool", GlossaryTerm::CandidatePool),
         ("expected preference", GlossaryTerm::ExpectedPreference),
         ("fraction", GlossaryTerm::Fraction),
-        ("interval", GlossaryTerm::Interval),
+        ("interval over queries", GlossaryTerm::Interval),
+        ("intervals over queries", GlossaryTerm::Interval),
         ("length tolerance", GlossaryTerm::LengthTolerance),
         ("margin", GlossaryTerm::Margin),
         ("nDCG", GlossaryTerm::Ndcg),
         ("precondition", GlossaryTerm::Precondition),
-        ("token", GlossaryTerm::Token),
-        ("Question classes", GlossaryTerm::QuestionClass),
+        ("tokens", GlossaryTerm::Token),
+        ("question classes", GlossaryTerm::QuestionClass),
         ("tie threshold", GlossaryTerm::TieThreshold),
         ("τ_AP", GlossaryTerm::TauAp),
         ("π", GlossaryTerm::InclusionProbability),
