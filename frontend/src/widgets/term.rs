@@ -41,27 +41,24 @@ pub(crate) fn Term(
 
 /// Returns a text in which the first occurrence of each term explains itself.
 pub(crate) fn text_with_terms(text: &str) -> impl IntoView + use<> {
-    let parts = split_at_terms(text).into_iter().map(|(part, term)| {
-        let part = part.to_owned();
-        match term {
-            Some(of) => view! { <Term of>{part}</Term> }.into_any(),
-            None => part.into_any(),
-        }
-    });
-    parts.collect_view()
+    mark_terms(text, |of, part| view! { <Term of>{part}</Term> }.into_any())
 }
 
-/// Returns the label of a field, in which the first occurrence of each term explains itself on hover
-/// and tap. The field alone takes the focus, since a label must not contain a button.
+/// Returns the label of a field, in which the first occurrence of each term explains itself on
+/// hover and tap. The field alone takes the focus, since a label must not contain a button.
 pub(crate) fn label_with_terms(text: &str) -> impl IntoView + use<> {
-    let parts = split_at_terms(text).into_iter().map(|(part, term)| {
-        let part = part.to_owned();
-        match term {
-            Some(of) => view! { <span class="term" {..explains(of)}>{part}</span> }.into_any(),
-            None => part.into_any(),
-        }
+    mark_terms(text, |of, part| {
+        view! { <span class="term" {..explains(of)}>{part}</span> }.into_any()
+    })
+}
+
+fn mark_terms(text: &str, mark: fn(GlossaryTerm, String) -> AnyView) -> Vec<AnyView> {
+    let parts = split_at_terms(text).into_iter();
+    let parts = parts.map(|(part, term)| match term {
+        Some(of) => mark(of, part.to_owned()),
+        None => part.to_owned().into_any(),
     });
-    parts.collect_view()
+    parts.collect()
 }
 
 /// Returns the event handlers with which an element explains a term, if it has one.
@@ -185,8 +182,8 @@ fn is_term_button(element: &Element) -> bool {
 }
 
 fn has_visible_focus(element: &Element) -> bool {
-    let selector = ":focus-visible, :has(:focus-visible)";
-    element.matches(selector).unwrap_or(false)
+    let matches = |selector| element.matches(selector).unwrap_or(false);
+    matches(":focus-visible") || matches(":has(:focus-visible)")
 }
 
 fn popover() -> Option<HtmlElement> {
