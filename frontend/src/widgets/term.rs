@@ -118,9 +118,7 @@ pub(crate) fn explains(of: impl Into<Option<GlossaryTerm>>) -> impl Attribute {
 pub(crate) fn TermDefinition() -> impl IntoView {
     let timer = DebounceTimer::with_delay_ms(PAUSE_MS);
     let toggled = move |_| {
-        if let Some(popover) = popover()
-            && !popover.matches(":popover-open").unwrap_or(false)
-        {
+        if !is_definition_open() {
             forget_explained();
         }
     };
@@ -133,6 +131,11 @@ pub(crate) fn TermDefinition() -> impl IntoView {
             on:pointerleave=move |_| timer.schedule(close_unless_in_use)
         ></div>
     }
+}
+
+/// Returns whether a definition is open.
+pub(crate) fn is_definition_open() -> bool {
+    popover().is_some_and(|it| it.matches(":popover-open").unwrap_or(false))
 }
 
 /// Splits a text at the first occurrence of each term, which may be capitalized or in the plural.
@@ -198,7 +201,7 @@ fn open(of: GlossaryTerm, anchor: &Element) {
     forget_explained();
     popover.set_text_content(Some(of.definition()));
     // A browser without popovers has no explanations; one that is open stays open.
-    if popover.show_popover().is_err() && !popover.matches(":popover-open").unwrap_or(false) {
+    if popover.show_popover().is_err() && !is_definition_open() {
         return;
     }
     let _ = anchor.set_attribute("aria-describedby", POPOVER_ID);
