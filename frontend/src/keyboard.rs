@@ -4,6 +4,8 @@ use leptos::ev;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
+use crate::widgets::term::is_definition_open;
+
 /// The keyboard shortcuts: keys and where they work, and what they do.
 pub(crate) const SHORTCUTS: &[(&str, &str)] = &[
     (
@@ -66,6 +68,10 @@ fn add_key_listener(
             return;
         }
         let key = event.key();
+        // The browser closes the definition with this key.
+        if key == "Escape" && is_definition_open() {
+            return;
+        }
         if is_in_field(&event) && key != "Escape" {
             return;
         }

@@ -41,27 +41,24 @@ pub(crate) fn Term(
 
 /// Returns a text in which the first occurrence of each term explains itself.
 pub(crate) fn text_with_terms(text: &str) -> impl IntoView + use<> {
-    let parts = split_at_terms(text).into_iter().map(|(part, term)| {
-        let part = part.to_owned();
-        match term {
-            Some(of) => view! { <Term of>{part}</Term> }.into_any(),
-            None => part.into_any(),
-        }
-    });
-    parts.collect_view()
+    mark_terms(text, |of, part| view! { <Term of>{part}</Term> }.into_any())
 }
 
-/// Returns the label of a field, in which the first occurrence of each term explains itself on hover
-/// and tap. The field alone takes the focus, since a label must not contain a button.
+/// Returns the label of a field, in which the first occurrence of each term explains itself on
+/// hover and tap. The field alone takes the focus, since a label must not contain a button.
 pub(crate) fn label_with_terms(text: &str) -> impl IntoView + use<> {
-    let parts = split_at_terms(text).into_iter().map(|(part, term)| {
-        let part = part.to_owned();
-        match term {
-            Some(of) => view! { <span class="term" {..explains(of)}>{part}</span> }.into_any(),
-            None => part.into_any(),
-        }
+    mark_terms(text, |of, part| {
+        view! { <span class="term" {..explains(of)}>{part}</span> }.into_any()
+    })
+}
+
+fn mark_terms(text: &str, mark: fn(GlossaryTerm, String) -> AnyView) -> Vec<AnyView> {
+    let parts = split_at_terms(text).into_iter();
+    let parts = parts.map(|(part, term)| match term {
+        Some(of) => mark(of, part.to_owned()),
+        None => part.to_owned().into_any(),
     });
-    parts.collect_view()
+    parts.collect()
 }
 
 /// Returns the event handlers with which an element explains a term, if it has one.
@@ -121,9 +118,7 @@ pub(crate) fn explains(of: impl Into<Option<GlossaryTerm>>) -> impl Attribute {
 pub(crate) fn TermDefinition() -> impl IntoView {
     let timer = DebounceTimer::with_delay_ms(PAUSE_MS);
     let toggled = move |_| {
-        if let Some(popover) = popover()
-            && !popover.matches(":popover-open").unwrap_or(false)
-        {
+        if !is_definition_open() {
             forget_explained();
         }
     };
@@ -136,6 +131,11 @@ pub(crate) fn TermDefinition() -> impl IntoView {
             on:pointerleave=move |_| timer.schedule(close_unless_in_use)
         ></div>
     }
+}
+
+/// Returns whether a definition is open.
+pub(crate) fn is_definition_open() -> bool {
+    popover().is_some_and(|it| it.matches(":popover-open").unwrap_or(false))
 }
 
 /// Splits a text at the first occurrence of each term, which may be capitalized or in the plural.
@@ -185,8 +185,8 @@ fn is_term_button(element: &Element) -> bool {
 }
 
 fn has_visible_focus(element: &Element) -> bool {
-    let selector = ":focus-visible, :has(:focus-visible)";
-    element.matches(selector).unwrap_or(false)
+    let matches = |selector| element.matches(selector).unwrap_or(false);
+    matches(":focus-visible") || matches(":has(:focus-visible)")
 }
 
 fn popover() -> Option<HtmlElement> {
@@ -201,7 +201,7 @@ fn open(of: GlossaryTerm, anchor: &Element) {
     forget_explained();
     popover.set_text_content(Some(of.definition()));
     // A browser without popovers has no explanations; one that is open stays open.
-    if popover.show_popover().is_err() && !popover.matches(":popover-open").unwrap_or(false) {
+    if popover.show_popover().is_err() && !is_definition_open() {
         return;
     }
     let _ = anchor.set_attribute("aria-describedby", POPOVER_ID);
