@@ -195,19 +195,6 @@ fn describe_unknown_file(lines: &[String]) -> String {
     )
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_file_is_described() {
-        let said = |line: &str| describe_unknown_file(&[line.to_owned()]);
-        assert!(said("\u{fffd}PNG\u{1a}").starts_with("This is not a text file"));
-        assert!(said("q1\td1\t0.5").contains("the first line has 3 columns between tabs"));
-        assert!(said("some words").contains("the first line has no tabs"));
-    }
-}
-
 fn docs<R>((docs, reading): (Vec<Document>, R)) -> (CollectionFileContent, R) {
     (CollectionFileContent::Documents(docs), reading)
 }
@@ -267,5 +254,18 @@ impl Read for BlobReader<'_> {
         into[..n].copy_from_slice(&rest[..n]);
         self.taken += n;
         Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_file_is_described() {
+        let said = |line: &str| describe_unknown_file(&[line.to_owned()]);
+        assert!(said("\u{fffd}PNG\u{1a}").starts_with("This is not a text file"));
+        assert!(said("q1\td1\t0.5").contains("the first line has 3 columns between tabs"));
+        assert!(said("some words").contains("the first line has no tabs"));
     }
 }
