@@ -20,7 +20,7 @@ use shared::word_vectors::WordVectors;
 
 use crate::file::{CollectionFileContent, ParsedCollectionFile};
 use crate::messages::{self, ProgressReporter, ThrottledReportOutcome};
-use crate::study_requests::{self, to_error_response};
+use crate::study_requests::{self, SCORE_FILE_PREFIX, to_error_response};
 use crate::{STATE, local_study_store, study_not_loaded};
 
 /// The files that the worker has read and the studies that it has loaded.
@@ -242,12 +242,15 @@ impl WorkerState {
         definition.transfers.iter().map(set).collect()
     }
 
-    /// Adds the scores of each run to a study, and returns why some could not be added. Pairs that
-    /// a run lacks have no score.
-    fn add_runs_as_rankers(&self, study: &mut Study) -> Vec<String> {
+    /// Adds the scores of runs, named by the specs of their rankers, to a study, and returns why
+    /// some could not be added. Pairs that a run lacks have no score.
+    fn add_runs_as_rankers(&self, study: &mut Study, specs: &[String]) -> Vec<String> {
         let mut remarks = Vec::new();
-        for (name, file) in &self.files {
-            let CollectionFileContent::Run(Run(run)) = &file.content else {
+        for spec in specs {
+            let name = spec.trim_start_matches(SCORE_FILE_PREFIX);
+            let file = self.files.get(name).map(|it| &it.content);
+            let Some(CollectionFileContent::Run(Run(run))) = file else {
+                remarks.push(format!("{name}: there is no such run; add its file"));
                 continue;
             };
             let scores_of = |entries: &Vec<RunEntry>| {
@@ -312,9 +315,11 @@ pub(crate) fn require_unique_ids<'a>(
 /// Makes the local study, and yields to other messages between steps.
 pub(crate) async fn create_local_study(
     number: u64,
-    definition: StudyDefinition,
+    mut definition: StudyDefinition,
     made: String,
 ) -> Result<WorkerResponse, ErrorResponse> {
+    let is_run = |spec: &mut String| spec.starts_with(SCORE_FILE_PREFIX);
+    let runs: Vec<String> = definition.rankers.extract_if(.., is_run).collect();
     let (inputs, mut remarks) = STATE.with_borrow(|it| prepare_inputs(it, definition, made))?;
     let mut steps = StudyExecutor {
         number,
@@ -326,7 +331,7 @@ pub(crate) async fn create_local_study(
         Err(MakeError::Refused(error)) => return Err(to_error_response(error)),
     };
     let tell = STATE.with_borrow_mut(|it| {
-        remarks.extend(it.add_runs_as_rankers(&mut study));
+        remarks.extend(it.add_runs_as_rankers(&mut study, &runs));
         it.studies.insert(LOCAL_STUDY.to_owned(), study);
         it.messages = remarks;
         it.memory = RecallState::Loaded;

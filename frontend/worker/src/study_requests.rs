@@ -206,6 +206,9 @@ pub(crate) fn parse_job_scores(
     Ok(scores)
 }
 
+/// What the spec of a ranker begins with whose scores are in a file.
+pub(crate) const SCORE_FILE_PREFIX: &str = "scores:";
+
 /// Returns uploaded scores in the order of the study's pairs.
 pub(crate) fn uploaded_scores_in_pair_order(
     study: &Study,
@@ -228,7 +231,7 @@ pub(crate) fn uploaded_scores_in_pair_order(
     }
     let missing = values.iter().filter(|it| it.is_none()).count();
     let ranker = RankerInfo {
-        spec: format!("scores:{name}"),
+        spec: format!("{SCORE_FILE_PREFIX}{name}"),
         label: name.to_owned(),
         detail: "scores from a file".to_owned(),
         kind: RankerKind::ScoreFile,

@@ -234,7 +234,7 @@ fn the_operator_of_a_public_server_sends_the_pairs_there() {
         open_with_files(tab, &[&corpus, &queries]);
         create_study(tab);
         tab.wait_for_text("Only the operator of this server can start jobs.");
-        tab.click_at("details summary");
+        tab.click_at("section[aria-labelledby=neural] details summary");
         tab.fill("Operator token", &token);
         tab.click(AriaRole::Button, "Use in this tab");
         tab.click(AriaRole::Button, "Score on the server");

@@ -4,7 +4,6 @@ use leptos::prelude::*;
 use shared::api::GetStudyRequest;
 use shared::api::worker::{LOCAL_STUDY, StudyInputPart, WorkerRequest};
 use shared::compare::{RankerComparisonOptions, RankerRef};
-use shared::report::format;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
 use wasm_bindgen::JsValue;
@@ -89,12 +88,7 @@ pub(super) fn WorkbenchResultsSection(bench: WorkbenchState) -> impl IntoView {
 /// Returns the address of the comparison of two runs; none unless the runs, documents and queries
 /// have been read.
 fn compare_runs_href(bench: WorkbenchState) -> Option<String> {
-    let of = |part: StudyInputPart| {
-        bench.files.with(|files| {
-            let files = files.iter().filter(|it| it.collection_part() == Some(part));
-            files.map(|it| it.name.clone()).collect::<Vec<String>>()
-        })
-    };
+    let of = |part| bench.names_of_files(part);
     if of(StudyInputPart::Documents).is_empty() || of(StudyInputPart::Queries).is_empty() {
         return None;
     }
@@ -228,9 +222,9 @@ fn most_violated_axiom(overview: &StudyOverview) -> Option<String> {
         let label = &row.ranker.label;
         Some(match share > 0.0 {
             true => format!(
-                "{label} violates {} most: in {} of its instances.",
+                "{label} violates {} most: in {:.0} % of its instances.",
                 probe.name(),
-                format::format_percent(share)
+                (share * 100.0).round().max(1.0)
             ),
             false => format!("{label} violates no axiom."),
         })

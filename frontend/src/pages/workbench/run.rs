@@ -31,12 +31,16 @@ pub(super) fn cancel_study_computation(bench: WorkbenchState) -> KeyPressOutcome
 
 fn start(bench: WorkbenchState) {
     let files = untrack(move || bench.files_of_study_definition());
-    let Ok(definition) = bench
+    let Ok(mut definition) = bench
         .settings
         .with_untracked(|it| it.to_study_definition(&files))
     else {
         return;
     };
+    // An uploaded run is a ranker, too.
+    let runs = untrack(move || bench.names_of_files(StudyInputPart::Run));
+    let runs = runs.into_iter().map(|it| format!("scores:{it}"));
+    definition.rankers.extend(runs);
     let today = String::from(js_sys::Date::new_0().to_iso_string());
     let made = today.chars().take(10).collect();
     leptos::task::spawn_local(async move {

@@ -40,12 +40,7 @@ pub(super) struct StudyScoringJob {
 impl WorkbenchState {
     /// Returns the files that the study's definition uses.
     pub(super) fn files_of_study_definition(self) -> LocalStudyAuxiliaryFiles {
-        let of = |part: StudyInputPart| {
-            self.files.with(|files| {
-                let files = files.iter().filter(|it| it.collection_part() == Some(part));
-                files.map(|it| it.name.clone()).collect::<Vec<String>>()
-            })
-        };
+        let of = |part| self.names_of_files(part);
         LocalStudyAuxiliaryFiles {
             stop_list: self.stop_list.get().map(|it| it.1),
             vocabulary: self.vocabulary.get(),
@@ -58,6 +53,14 @@ impl WorkbenchState {
                     .collect()
             }),
         }
+    }
+
+    /// Returns the names of the files with a part of the collection.
+    pub(super) fn names_of_files(self, part: StudyInputPart) -> Vec<String> {
+        self.files.with(|files| {
+            let files = files.iter().filter(|it| it.collection_part() == Some(part));
+            files.map(|it| it.name.clone()).collect()
+        })
     }
 
     /// Returns whether a part of the collection has been read.
