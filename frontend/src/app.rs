@@ -6,7 +6,6 @@ use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::hooks::{use_location, use_navigate, use_url};
 use leptos_router::{NavigateOptions, PartialPathMatch, PathSegment, PossibleRouteMatch};
-use wasm_bindgen::JsCast;
 
 use crate::bundle_loader::LazyBundlePage;
 use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
@@ -71,10 +70,7 @@ pub(crate) fn App() -> impl IntoView {
 /// Moves the focus to the content, which a link of the router does not.
 fn focus_main(event: leptos::ev::MouseEvent) {
     event.prevent_default();
-    let main = document().get_element_by_id("main");
-    if let Some(main) = main.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
-        let _ = main.focus();
-    }
+    keyboard::focus_element_with_id("main");
 }
 
 /// Matches the paths whose page satisfies a predicate.

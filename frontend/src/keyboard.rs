@@ -89,17 +89,37 @@ fn add_key_listener(
 
 /// Puts the focus into the search field of the page, if it has one.
 pub(crate) fn focus_search_field() -> KeyPressOutcome {
-    let found = document()
-        .query_selector("main input[type=search]")
-        .ok()
-        .flatten();
-    match found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
-        Some(field) => {
-            let _ = field.focus();
+    focus_first_match("main input[type=search]")
+}
+
+/// Moves the focus to the first element that a selector matches, if there is one.
+pub(crate) fn focus_first_match(selector: &str) -> KeyPressOutcome {
+    focus(document().query_selector(selector).ok().flatten())
+}
+
+/// Moves the focus to the element with an id, if there is one.
+pub(crate) fn focus_element_with_id(id: &str) {
+    focus(document().get_element_by_id(id));
+}
+
+/// Moves the focus to the element with an id that the next frame shows.
+pub(crate) fn focus_element_on_next_frame(id: &'static str) {
+    request_animation_frame(move || focus_element_with_id(id));
+}
+
+fn focus(element: Option<web_sys::Element>) -> KeyPressOutcome {
+    match element.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+        Some(element) => {
+            let _ = element.focus();
             KeyPressOutcome::Handled
         }
         None => KeyPressOutcome::Ignored,
     }
+}
+
+/// Returns whether a dialog is open, in which case the keys of the page are ignored.
+pub(crate) fn is_dialog_open() -> bool {
+    matches!(document().query_selector("dialog[open]"), Ok(Some(_)))
 }
 
 fn is_in_field(event: &web_sys::KeyboardEvent) -> bool {

@@ -28,6 +28,7 @@ mod api;
 #[cfg(feature = "frontend")]
 mod app;
 mod bundle_loader;
+mod local_storage;
 mod location;
 mod keyboard;
 mod debounce;

@@ -89,8 +89,8 @@ pub(crate) fn open_page(href: &str) {
     click_link(href, |_| {});
 }
 
-/// Scrolls to the first element that a selector matches if it is below the visible part of the
-/// page.
+/// Scrolls to the first element that a selector matches, unless it is already in the visible part
+/// of the page or above it.
 pub(crate) fn show_element_below_the_fold(selector: &str) {
     let found = document().query_selector(selector).ok().flatten();
     let Some((element, height)) = found.zip(window().inner_height().ok()) else {

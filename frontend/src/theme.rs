@@ -1,5 +1,7 @@
 //! The color theme: light, dark, or that of the system; stored in this browser.
 
+use crate::local_storage;
+
 /// The color theme of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageTheme {
@@ -16,8 +18,7 @@ impl PageTheme {
 
     /// Returns the theme that was chosen last in this browser.
     pub(crate) fn load_stored() -> PageTheme {
-        let word = storage().and_then(|it| it.get_item(Self::KEY).ok().flatten());
-        match word.as_deref() {
+        match local_storage::load(Self::KEY).as_deref() {
             Some("light") => PageTheme::Light,
             Some("dark") => PageTheme::Dark,
             _ => PageTheme::System,
@@ -51,12 +52,6 @@ impl PageTheme {
                 PageTheme::Light | PageTheme::Dark => root.set_attribute("data-theme", self.name()),
             };
         }
-        if let Some(storage) = storage() {
-            let _ = storage.set_item(Self::KEY, self.name());
-        }
+        local_storage::store(Self::KEY, self.name());
     }
-}
-
-fn storage() -> Option<web_sys::Storage> {
-    leptos::prelude::window().local_storage().ok().flatten()
 }

@@ -158,8 +158,8 @@ pub(crate) fn GuidedTour() -> impl IntoView {
         open(here_with_step(None), true);
     };
     keyboard::listen_for_key_presses(move |key| match (key, step.get_untracked()) {
-        // The key first closes what lies above the page.
-        ("Escape", Some(_)) if !is_something_open() => {
+        // The key first closes a dialog.
+        ("Escape", Some(_)) if !keyboard::is_dialog_open() => {
             end();
             KeyPressOutcome::Handled
         }
@@ -191,7 +191,7 @@ pub(crate) fn GuidedTour() -> impl IntoView {
     }
 }
 
-/// Renders a step.
+/// Renders one step as a dialog that does not block the page, and moves the focus to it.
 #[component]
 fn TourStepDialog(
     at: usize,
@@ -261,12 +261,6 @@ fn TourStepDialog(
             </div>
         </aside>
     }
-}
-
-/// Returns whether a dialog or a definition is open.
-fn is_something_open() -> bool {
-    let open = document().query_selector("dialog[open], :popover-open");
-    matches!(open, Ok(Some(_)))
 }
 
 /// Calls a function with the first element that a selector matches, once there is one and as long

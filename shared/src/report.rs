@@ -31,7 +31,7 @@ use crate::stats::EstimateWithInterval;
 pub use self::csv::table_to_csv;
 pub use behavioral_tests::behavioral_test_tables;
 pub use comparison::ranker_comparison_tables;
-pub use figure_findings::{FigureFindings, behavioral_test_finding};
+pub use figure_findings::{FigureFindings, behavioral_test_finding, most_violated_axioms_finding};
 pub use figures::{figure_data_tables, funnel_step_label};
 pub use html::report_to_html;
 pub use late_interaction::late_interaction_tables;

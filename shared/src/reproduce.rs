@@ -162,10 +162,9 @@ impl PaperTable {
             .iter()
             .map(u8::to_string)
             .collect();
-        let known = match known.split_last() {
-            Some((last, [])) => last.clone(),
-            Some((last, others)) => format!("{} and {last}", others.join(", ")),
-            None => "none".to_owned(),
+        let known = match known.is_empty() {
+            true => "none".to_owned(),
+            false => crate::report::format::join_with_and(&known),
         };
         let reason = format!(
             "only these tables of {} can be reproduced: {known}",

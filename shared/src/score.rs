@@ -14,6 +14,9 @@ use crate::error::{Error, ErrorFieldName, InvalidFieldReason};
 use crate::probe::{MiningResult, StudyDocNo, are_valid_row_offsets};
 use rescoring::ScoreStabilityRecord;
 
+/// What the spec of a ranker begins with whose scores are in a file: `scores:mine.run`.
+pub const SCORE_FILE_PREFIX: &str = "scores:";
+
 /// The unique query-document pairs that have to be scored, grouped by query.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

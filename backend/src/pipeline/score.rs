@@ -8,7 +8,9 @@ use shared::collection::trec::ImportedScores;
 use shared::index::Index;
 use shared::probe::mining::OriginalOrDerivedDocument;
 use shared::rank::LexicalRanker;
-use shared::score::{QueryDocumentPairs, RankerInfo, RankerKind, RankerQueryDocumentScores};
+use shared::score::{
+    QueryDocumentPairs, RankerInfo, RankerKind, RankerQueryDocumentScores, SCORE_FILE_PREFIX,
+};
 use shared::study::build::LexicalPairScorer;
 use shared::study::preparation::run_never_waiting_future;
 
@@ -162,7 +164,7 @@ fn brought_scores(
         }
     }
     let about = RankerInfo {
-        spec: format!("scores:{name}"),
+        spec: format!("{SCORE_FILE_PREFIX}{name}"),
         label: name.split('.').next().unwrap_or(name).to_owned(),
         detail: "from a score file".to_owned(),
         kind: RankerKind::ScoreFile,

@@ -82,7 +82,7 @@ fn FiguresView(
     let tables = report::figure_data_tables(&figures);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let names = distinct_labels(&figures);
-    let findings = FigureFindings::of(&figures);
+    let findings = FigureFindings::from_figures(&figures);
     let overlap = figures.query_overlap.as_ref().map(|it| {
         let draw = |thirds| {
             FigureWithSelection::without_selection(plot::draw_effectiveness_by_overlap_third(

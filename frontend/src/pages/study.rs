@@ -25,11 +25,10 @@ use leptos_router::hooks::{use_query_map, use_url};
 use shared::api::GetStudyRequest;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
-use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
 
 use crate::api;
 use crate::bundle_loader::LazyBundlePage;
+use crate::keyboard;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::heatmap::HeatMapPlaceholder;
@@ -214,14 +213,7 @@ fn StudyContent(
 /// Moves the focus to the cell of the heat map that can have it.
 fn focus_heat_map(event: MouseEvent) {
     event.prevent_default();
-    let cell = document().query_selector("[role=grid] a.cell[tabindex='0']");
-    if let Some(cell) = cell
-        .ok()
-        .flatten()
-        .and_then(|it| it.dyn_into::<HtmlElement>().ok())
-    {
-        let _ = cell.focus();
-    }
+    keyboard::focus_first_match("[role=grid] a.cell[tabindex='0']");
 }
 
 /// Renders the breadcrumb of the page.

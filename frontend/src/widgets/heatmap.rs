@@ -15,8 +15,8 @@ use shared::probe::Probe;
 use shared::report::format;
 use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 use shared::study::overview::{RankerAxiomResult, RankerOverviewRow, StudyOverview};
-use wasm_bindgen::JsCast;
 
+use crate::keyboard;
 use crate::location::show_element_below_the_fold;
 use crate::widgets::term::{GlossaryTerm, explains};
 use layout::{
@@ -263,10 +263,7 @@ fn id(spot: HeatMapPosition) -> String {
 }
 
 fn focus_on(spot: HeatMapPosition) {
-    let found = document().get_element_by_id(&id(spot));
-    if let Some(cell) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
-        let _ = cell.focus();
-    }
+    keyboard::focus_element_with_id(&id(spot));
 }
 
 #[component]

@@ -176,7 +176,7 @@ struct ColumnLabel {
 }
 
 /// Returns a label for each document token that is a best match, in the first row in which it does
-/// not cover another one.
+/// not cover the label of another one.
 fn column_labels(
     matches: &TokenSimilarities,
     middle: impl Fn(usize) -> f64,

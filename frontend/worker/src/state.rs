@@ -12,7 +12,7 @@ use shared::error::Error;
 use shared::probe::CandidatePoolSpec;
 use shared::probe::transfer::TransferPairSet;
 use shared::rank::LexicalRanker;
-use shared::score::RankerQueryDocumentScores;
+use shared::score::{RankerQueryDocumentScores, SCORE_FILE_PREFIX};
 use shared::study::build::{StudyInputs, make_study};
 use shared::study::preparation::{self, ParsedInputFiles, ShardExecutor, StudyPreparationProgress};
 use shared::study::{Study, StudyDefinition, TransferSetFile};
@@ -20,7 +20,7 @@ use shared::word_vectors::WordVectors;
 
 use crate::file::{CollectionFileContent, ParsedCollectionFile};
 use crate::messages::{self, ProgressReporter, ThrottledReportOutcome};
-use crate::study_requests::{self, SCORE_FILE_PREFIX, to_error_response};
+use crate::study_requests::{self, to_error_response};
 use crate::{STATE, local_study_store, study_not_loaded};
 
 /// The files that the worker has read and the studies that it has loaded.
@@ -247,7 +247,7 @@ impl WorkerState {
     fn add_runs_as_rankers(&self, study: &mut Study, specs: &[String]) -> Vec<String> {
         let mut remarks = Vec::new();
         for spec in specs {
-            let name = spec.trim_start_matches(SCORE_FILE_PREFIX);
+            let name = &spec[SCORE_FILE_PREFIX.len()..];
             let file = self.files.get(name).map(|it| &it.content);
             let Some(CollectionFileContent::Run(Run(run))) = file else {
                 remarks.push(format!("{name}: there is no such run; add its file"));

@@ -24,7 +24,7 @@ use shared::compare::{
 use shared::error::Error;
 use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::probe::StudyDocNo;
-use shared::score::{RankerInfo, RankerKind, RankerQueryDocumentScores};
+use shared::score::{RankerInfo, RankerKind, RankerQueryDocumentScores, SCORE_FILE_PREFIX};
 use shared::study::{Study, playground};
 
 /// Returns the name of the study that a request is about.
@@ -205,9 +205,6 @@ pub(crate) fn parse_job_scores(
     scores.rescoring = certificate.map(|it| it.with_renumbered_pairs(&places));
     Ok(scores)
 }
-
-/// What the spec of a ranker begins with whose scores are in a file.
-pub(crate) const SCORE_FILE_PREFIX: &str = "scores:";
 
 /// Returns uploaded scores in the order of the study's pairs.
 pub(crate) fn uploaded_scores_in_pair_order(

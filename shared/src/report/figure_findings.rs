@@ -10,6 +10,7 @@ use crate::study::behavioral_tests::{BehavioralEffect, BehavioralTestResults, Re
 use crate::study::figures::StudyFigures;
 use crate::study::figures::funnel::{AxiomRelaxationFunnel, AxiomRelaxationStage};
 use crate::study::figures::query_overlap::EffectivenessPerOverlapThird;
+use crate::study::overview::StudyOverview;
 
 /// The finding of each figure of a study; `None` where there is nothing to say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct FigureFindings {
 
 impl FigureFindings {
     /// Computes the finding of each figure.
-    pub fn of(figures: &StudyFigures) -> FigureFindings {
+    pub fn from_figures(figures: &StudyFigures) -> FigureFindings {
         let figures = &with_distinct_labels(figures);
         let overlap = figures.query_overlap.as_ref();
         let by_third = |thirds| overlap_finding(figures, thirds);
@@ -226,6 +227,31 @@ fn scatter_finding(figures: &StudyFigures) -> Option<String> {
     })
 }
 
+/// Names the axiom that each ranker violates most: `BM25 violates TP most: in 24 % of its
+/// instances.`; none without a verdict.
+pub fn most_violated_axioms_finding(overview: &StudyOverview) -> Option<String> {
+    let sentences = overview.rows.iter().filter_map(|row| {
+        let cells = overview.columns.iter().zip(&row.cells);
+        let shares = cells.filter_map(|(column, cell)| {
+            let tally = &cell.as_ref()?.tally;
+            let n = tally.n_with_verdict();
+            (n > 0).then(|| (column.probe, tally.violated as f64 / n as f64))
+        });
+        let (probe, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let label = &row.ranker.label;
+        Some(match share > 0.0 {
+            true => format!(
+                "{label} violates {} most: in {} of its instances.",
+                probe.name(),
+                format::format_percent(share)
+            ),
+            false => format!("{label} violates no axiom."),
+        })
+    });
+    let sentences: Vec<String> = sentences.collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
 /// Names the largest effect of the behavioral tests that a predicate includes.
 pub fn behavioral_test_finding(
     found: &BehavioralTestResults,
@@ -260,6 +286,7 @@ mod tests {
     use super::*;
     use crate::collection::Qrels;
     use crate::probe::Axiom;
+    use crate::report::fixture::study_overview_fixture;
     use crate::study::behavioral_tests::BehavioralTestOptions;
     use crate::study::figures::StudyFigureOptions;
     use crate::study::figures::funnel::RelaxationFunnelStep;
@@ -365,6 +392,24 @@ mod tests {
         );
     }
 
+    #[test]
+    fn the_most_violated_axiom_of_each_ranker_is_named() {
+        let mut overview = study_overview_fixture();
+        overview.rows[1].ranker.label = "MiniLM".to_owned();
+        // 963 of 14,057 instances of TFC1; of LNC2, BM25 violates none.
+        assert_eq!(
+            most_violated_axioms_finding(&overview).unwrap(),
+            "BM25 violates TFC1 most: in 7 % of its instances. MiniLM violates TFC1 most: in 48 % \
+             of its instances."
+        );
+        overview.rows.truncate(1);
+        overview.rows[0].cells[0] = None;
+        let none = most_violated_axioms_finding(&overview).unwrap();
+        assert_eq!(none, "BM25 violates no axiom.");
+        overview.rows[0].cells[1] = None;
+        assert_eq!(most_violated_axioms_finding(&overview), None);
+    }
+
     fn table_measure(figures: &StudyFigures) -> String {
         figures.effectiveness.as_ref().unwrap().measures[0].clone()
     }
@@ -376,7 +421,7 @@ mod tests {
         let figures = study
             .compute_figures(&StudyFigureOptions::default())
             .unwrap();
-        let found = FigureFindings::of(&figures);
+        let found = FigureFindings::from_figures(&figures);
         assert!(found.funnel.is_some() && found.preconditions.is_some());
         let rest = [
             found.analyzers,

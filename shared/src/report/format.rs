@@ -98,9 +98,15 @@ pub fn format_in_scientific_notation(value: f64) -> String {
     format!("{value:.1e}")
 }
 
-/// Formats a share of work or a confidence level: `42 %`; `100 %` only for exactly all.
+/// Formats a share, a share of work or a confidence level in whole per cent: `42 %`. `0 %` and
+/// `100 %` mean exactly none and all.
 pub fn format_percent(value: f64) -> String {
-    format!("{} %", (value.clamp(0.0, 1.0) * 100.0) as u64)
+    let percent = libm::round(value.clamp(0.0, 1.0) * 100.0);
+    let percent = match value > 0.0 && value < 1.0 {
+        true => percent.clamp(1.0, 99.0),
+        false => percent,
+    };
+    format!("{percent:.0} %")
 }
 
 /// Formats a duration: `3 s`, `1:12`, `2:05:00`.
@@ -151,6 +157,15 @@ fn within(value: f64, bounds: [f64; 2]) -> String {
     match bounds.iter().all(|it| (0.0..=1.0).contains(it)) {
         true => share(value),
         false => rounded(value, 2),
+    }
+}
+
+/// Joins names for a sentence: `TFC1, TP and LNC1`.
+pub fn join_with_and(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => String::new(),
     }
 }
 
@@ -276,8 +291,8 @@ mod tests {
             ["3 s", "1:12", "2:05:00"]
         );
         assert_eq!(
-            [0.0, 0.425, 0.999, 1.0].map(format_percent),
-            ["0 %", "42 %", "99 %", "100 %"]
+            [0.0, 0.001, 0.3955, 0.999, 1.0].map(format_percent),
+            ["0 %", "1 %", "40 %", "99 %", "100 %"]
         );
         assert_eq!(spell_out_iso_date("2026-11-14"), "14 November 2026");
         assert_eq!(

@@ -7,8 +7,7 @@ use super::tab::{AriaRole, BrowserTab, ColorScheme, with_tab};
 use super::{axe, demo_site, workbench};
 use crate::harness::path_from_environment;
 
-/// The widths of a small phone, which is also that of a desktop screen at 400 %, and of a desktop
-/// screen.
+/// The widths of a small phone, which a desktop screen also has at 400 %, and of a desktop screen.
 const WIDTHS: [u32; 2] = [320, 1440];
 
 /// Creates a readability test for each page. A line has the name of the page, its address, and an

@@ -189,11 +189,7 @@ fn extra_terms_text(shown: &InstanceDetails, one: usize, other: usize) -> Option
     let said = leads
         .map(|((one, other), term)| format!("“{}” {}", term.surface_form, times_text(one - other)));
     let said: Vec<String> = said.collect();
-    match said.as_slice() {
-        [] => None,
-        [all @ .., last] if !all.is_empty() => Some(format!("{} and {last}", all.join(", "))),
-        _ => Some(said.concat()),
-    }
+    (!said.is_empty()).then(|| format::join_with_and(&said))
 }
 
 fn times_text(times: u32) -> String {

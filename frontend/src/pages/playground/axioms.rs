@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 use shared::probe::{Axiom, Probe, ScoreClaim};
+use shared::report::format;
 use shared::study::playground::{PlaygroundAxiomResult, PlaygroundResult};
 use shared::verdict::{VerdictOutcome, VerdictWithMargin};
 
@@ -97,7 +98,10 @@ fn axioms_finding(answer: &PlaygroundResult, models: &[NeuralRankerWithScores]) 
     let (first, it) = match (&names[..], applying().next()) {
         ([name], Some(applied)) => (format!("{name} {}.", claim_text(applied.claim)), "it"),
         ([], _) | (_, None) => return "No axiom applies to these documents.".to_owned(),
-        (_, Some(_)) => (format!("{} apply.", join_with_and(&names)), "all of them"),
+        (_, Some(_)) => (
+            format!("{} apply.", format::join_with_and(&names)),
+            "all of them",
+        ),
     };
     let states = applying().map(|it| axiom_state(it.probe, Some(answer), models));
     let verdicts = states.flat_map(|it| match it.state {
@@ -129,7 +133,7 @@ fn axioms_finding(answer: &PlaygroundResult, models: &[NeuralRankerWithScores]) 
         };
         let object = |of: &[String]| match of.len() == names.len() {
             true => it.to_owned(),
-            false => join_with_and(of),
+            false => format::join_with_and(of),
         };
         let (violated, tied) = (with(VerdictOutcome::Violated), with(VerdictOutcome::Tied));
         let said = match (violated.is_empty(), tied.is_empty()) {
@@ -144,22 +148,13 @@ fn axioms_finding(answer: &PlaygroundResult, models: &[NeuralRankerWithScores]) 
     }
     let said = groups.into_iter().map(|((one, many, object), rankers)| {
         let verb = if rankers.len() == 1 { one } else { many };
-        format!("{} {verb} {object}", join_with_and(&rankers))
+        format!("{} {verb} {object}", format::join_with_and(&rankers))
     });
     format!("{first} {}.", said.collect::<Vec<_>>().join(", "))
 }
 
 /// A verb for one ranker, the same verb for several, and its object.
 type RankerPredicate = (&'static str, &'static str, String);
-
-/// Joins names for a sentence, as in `TFC1, TP and LNC1`.
-pub(super) fn join_with_and(names: &[String]) -> String {
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        Some((last, _)) => last.clone(),
-        None => String::new(),
-    }
-}
 
 /// Renders why there is no answer, and what to do.
 #[component]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::api::{ScoreDocumentsRequest, ServerInfoResponse};
+use shared::report::format;
 use shared::score::RankerInfo;
 
-use super::axioms::join_with_and;
 use super::state::{NAMES, NeuralRankerWithScores, PlaygroundState, ScoringRequestState};
 use super::term_scores::{
     TermScoreCellFormat, digits_to_distinguish_scores, render_document_and_difference_headings,
@@ -134,7 +134,7 @@ fn neural_finding(models: &[NeuralRankerWithScores]) -> Option<String> {
         let on_side = margins.iter().filter(|it| it.1 * sign > 0.0);
         let names: Vec<String> = on_side.map(|it| it.0.clone()).collect();
         let verb = if names.len() == 1 { "scores" } else { "score" };
-        let names = (!names.is_empty()).then(|| join_with_and(&names))?;
+        let names = (!names.is_empty()).then(|| format::join_with_and(&names))?;
         Some(format!("{names} {verb} {document} higher"))
     });
     let said: Vec<String> = said.collect();

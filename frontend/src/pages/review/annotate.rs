@@ -198,7 +198,7 @@ impl AnnotationDialogs {
 /// Adds listeners for the keys of the page and for signs that the user is active.
 fn add_listeners(work: AnnotationPageState, dialogs: AnnotationDialogs) {
     keyboard::listen_for_unrepeated_key_presses(move |key| {
-        if item::is_dialog_open() {
+        if keyboard::is_dialog_open() {
             return KeyPressOutcome::Ignored;
         }
         let skips = || {
@@ -216,7 +216,7 @@ fn add_listeners(work: AnnotationPageState, dialogs: AnnotationDialogs) {
             "e" => dialogs.show_example(work),
             "h" => work.toggle_highlights(),
             "m" => work.rate_reason(),
-            "Escape" => item::focus_element_on_next_frame(item::ITEM),
+            "Escape" => keyboard::focus_element_on_next_frame(item::ITEM),
             "Enter" if !item::is_interactive_element_focused() => work.continue_if_item_answered(),
             other => match item::answer_for_key(other) {
                 Some(answer) => work.decide_displayed_item(answer),

@@ -6,7 +6,6 @@ use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::{AnnotatorAnswer, DocumentDisplayOrder, DocumentPreference};
 use shared::probe::ScoreClaimKind;
 use shared::study::instance_details::HighlightedText;
-use wasm_bindgen::JsCast;
 
 use crate::widgets::highlighted_text::HighlightedTextView;
 
@@ -283,25 +282,6 @@ fn with_optional_highlights(marks: bool, marked: &HighlightedText) -> Highlighte
         shown.marks.clear();
     }
     shown
-}
-
-/// Moves the focus to an element once it is on the page.
-pub(super) fn focus_element_on_next_frame(id: &'static str) {
-    request_animation_frame(move || {
-        let found = document().get_element_by_id(id);
-        if let Some(found) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
-            let _ = found.focus();
-        }
-    });
-}
-
-/// Returns whether a dialog is open, in which case the keys of the page are ignored.
-pub(super) fn is_dialog_open() -> bool {
-    document()
-        .query_selector("dialog[open]")
-        .ok()
-        .flatten()
-        .is_some()
 }
 
 /// Returns whether a button or link has the focus, which Enter would activate.

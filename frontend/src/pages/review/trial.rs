@@ -82,14 +82,14 @@ impl TrialState {
             self.answers
                 .update(|it| it.push(sides.convert_answer_order(answer)));
             self.told.set(true);
-            item::focus_element_on_next_frame(FEEDBACK_ID);
+            keyboard::focus_element_on_next_frame(FEEDBACK_ID);
         }
     }
 
     fn advance(self) {
         if self.told.get_untracked() {
             self.told.set(false);
-            item::focus_element_on_next_frame(item::ITEM);
+            keyboard::focus_element_on_next_frame(item::ITEM);
         }
     }
 
@@ -100,7 +100,7 @@ impl TrialState {
                 it.pop();
             });
             self.told.set(false);
-            item::focus_element_on_next_frame(item::ITEM);
+            keyboard::focus_element_on_next_frame(item::ITEM);
         }
     }
 }
@@ -127,7 +127,7 @@ fn TrialItems(items: Vec<AnnotationTrialItem>, study: String, seed: u64) -> impl
         marks: RwSignal::new(true),
     };
     keyboard::listen_for_unrepeated_key_presses(move |key| {
-        if item::is_dialog_open() {
+        if keyboard::is_dialog_open() {
             return KeyPressOutcome::Ignored;
         }
         match key {

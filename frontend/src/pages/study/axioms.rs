@@ -24,8 +24,8 @@ use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::heatmap::{HeatMap, HeatMapPosition, RankerOrRelevanceRow};
 use crate::widgets::table::ReportTableView;
 
-/// Renders the axioms of a study: the controls, the heat map with the details of a cell, and what
-/// stands out.
+/// Renders the axioms of a study: the controls, the heat map with the details of a cell, and the
+/// main findings in sentences.
 #[component]
 pub(super) fn AxiomsTab(
     /// The name of the study.
@@ -153,8 +153,8 @@ pub(super) fn AxiomsTab(
     }
 }
 
-/// Returns the cell of the address if the study has it, or else the most instructive one, or else
-/// the first.
+/// Returns the cell of the address if the study has it, or else the most instructive one of the
+/// study, or else its first one.
 fn selected_cell(
     overview: &StudyOverview,
     wanted: Option<HeatMapPosition>,

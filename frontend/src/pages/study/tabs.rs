@@ -63,8 +63,8 @@ impl StudyTab {
         }
     }
 
-    /// Returns the tab that a study shows at the address of this one: a study without axioms opens
-    /// on its behavioral tests.
+    /// Returns the tab that a study shows at the address of this one: its behavioral tests in the
+    /// place of axioms that it does not have.
     pub(super) fn shown_for(self, overview: &StudyOverview) -> StudyTab {
         match self {
             StudyTab::Axioms if !self.has_content(overview) => StudyTab::BehavioralTests,

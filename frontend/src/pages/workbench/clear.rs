@@ -3,8 +3,7 @@
 use leptos::prelude::*;
 use shared::api::worker::{LocalStudySummary, WorkerRequest};
 use shared::text::{Stopwords, WordpieceVocabulary};
-use wasm_bindgen::{JsCast, JsValue};
-use web_sys::HtmlElement;
+use wasm_bindgen::JsValue;
 
 use super::run;
 use super::settings::LocalStudyFormValues;
@@ -12,11 +11,12 @@ use super::state::{StudyRunState, StudyScoringJob, WorkbenchFile, WorkbenchState
 use super::stored_summary;
 use crate::api::{RequestError, worker};
 use crate::debounce::DebounceTimer;
+use crate::keyboard;
 
 /// How long clearing can be undone, in milliseconds.
 const UNDO_MS: u64 = 30_000;
 
-/// The id of the button.
+/// The id of the button that clears, and of the one that undoes it.
 const BUTTON: &str = "clear-workbench";
 
 /// What the Workbench had before it was cleared. The worker keeps the files and the study until
@@ -30,7 +30,7 @@ pub(super) struct ClearedWorkbench {
     job: Option<StudyScoringJob>,
 }
 
-/// Clears the Workbench.
+/// Empties the page and keeps what it had, so that clearing can be undone.
 fn clear(bench: WorkbenchState) {
     let _ = run::cancel_study_computation(bench);
     let cleared = ClearedWorkbench {
@@ -80,16 +80,6 @@ async fn clear_worker() -> Result<(), RequestError> {
     cleared.map(drop)
 }
 
-/// Moves the focus to the button that has taken the place of the pressed one.
-fn focus_button() {
-    request_animation_frame(|| {
-        let button = document().get_element_by_id(BUTTON);
-        if let Some(button) = button.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
-            let _ = button.focus();
-        }
-    });
-}
-
 /// Renders the button that clears the Workbench and, after that, what undoes it.
 #[component]
 pub(super) fn ClearButton(bench: WorkbenchState) -> impl IntoView {
@@ -97,12 +87,12 @@ pub(super) fn ClearButton(bench: WorkbenchState) -> impl IntoView {
     let is_cleared = Memo::new(move |_| bench.cleared.with(Option::is_some));
     let clear = move |_| {
         clear(bench);
-        focus_button();
+        keyboard::focus_element_on_next_frame(BUTTON);
         timer.schedule(move || leptos::task::spawn_local(finish_clearing(bench)));
     };
     let undo = move |_| {
         undo(bench);
-        focus_button();
+        keyboard::focus_element_on_next_frame(BUTTON);
     };
     on_cleanup(move || {
         // The signals of the page are gone when a task runs.

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use shared::api::GetStudyRequest;
 use shared::api::worker::{LOCAL_STUDY, StudyInputPart, WorkerRequest};
 use shared::compare::{RankerComparisonOptions, RankerRef};
+use shared::report;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
 use wasm_bindgen::JsValue;
@@ -184,7 +185,8 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
         view! { <td class="num label">{number_format::format_count(it.n_instances)}</td> }
     });
     let counts = counts.collect_view();
-    let finding = most_violated_axiom(&overview).map(|it| view! { <p class="finding">{it}</p> });
+    let finding = report::most_violated_axioms_finding(&overview)
+        .map(|it| view! { <p class="finding">{it}</p> });
     let total = format!("Instances, variant {}", overview.variant.slug());
     let remarks = overview
         .remarks
@@ -206,29 +208,4 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
         </div>
         <ul class="note">{remarks}</ul>
     }
-}
-
-/// Names the axiom that each ranker violates most, as in `BM25 violates TP most: in 24 % of its
-/// instances.`
-fn most_violated_axiom(overview: &StudyOverview) -> Option<String> {
-    let sentences = overview.rows.iter().filter_map(|row| {
-        let cells = overview.columns.iter().zip(&row.cells);
-        let shares = cells.filter_map(|(column, cell)| {
-            let tally = &cell.as_ref()?.tally;
-            let n = tally.n_with_verdict();
-            (n > 0).then(|| (column.probe, tally.violated as f64 / n as f64))
-        });
-        let (probe, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let label = &row.ranker.label;
-        Some(match share > 0.0 {
-            true => format!(
-                "{label} violates {} most: in {:.0} % of its instances.",
-                probe.name(),
-                (share * 100.0).round().max(1.0)
-            ),
-            false => format!("{label} violates no axiom."),
-        })
-    });
-    let sentences: Vec<String> = sentences.collect();
-    (!sentences.is_empty()).then(|| sentences.join(" "))
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use shared::api::worker::{
     StudyInputPart, WorkerPipelineStage, WorkerProgress, WorkerRequest, WorkerResponse,
 };
+use shared::score::SCORE_FILE_PREFIX;
 use wasm_bindgen::JsValue;
 
 use super::files;
@@ -39,7 +40,9 @@ fn start(bench: WorkbenchState) {
     };
     // An uploaded run is a ranker, too.
     let runs = untrack(move || bench.names_of_files(StudyInputPart::Run));
-    let runs = runs.into_iter().map(|it| format!("scores:{it}"));
+    let runs = runs
+        .into_iter()
+        .map(|it| format!("{SCORE_FILE_PREFIX}{it}"));
     definition.rankers.extend(runs);
     let today = String::from(js_sys::Date::new_0().to_iso_string());
     let made = today.chars().take(10).collect();

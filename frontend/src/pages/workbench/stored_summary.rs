@@ -3,6 +3,7 @@
 
 use shared::api::worker::LocalStudySummary;
 
+use crate::local_storage;
 use crate::number_format::format_count_with_noun;
 
 const KEY: &str = "axioscope-local-study";
@@ -14,23 +15,15 @@ pub(super) fn store(study: &LocalStudySummary) {
         format_count_with_noun(study.n_instances, "instance", "instances"),
         format_count_with_noun(study.n_queries, "query", "queries")
     );
-    if let Some(storage) = storage() {
-        let _ = storage.set_item(KEY, &text);
-    }
+    local_storage::store(KEY, &text);
 }
 
 /// Removes the stored summary of a cleared study.
 pub(super) fn remove() {
-    if let Some(storage) = storage() {
-        let _ = storage.remove_item(KEY);
-    }
+    local_storage::remove(KEY);
 }
 
 /// Returns the summary; none if there is no local study.
 pub(crate) fn load() -> Option<String> {
-    storage()?.get_item(KEY).ok().flatten()
-}
-
-fn storage() -> Option<web_sys::Storage> {
-    leptos::prelude::window().local_storage().ok().flatten()
+    local_storage::load(KEY)
 }

@@ -6,7 +6,7 @@ use shared::annotation::event::RatingTagsAndNote;
 use shared::probe::Probe;
 use shared::user_text::{MAX_NOTE_CHARS, MAX_TAG_CHARS, normalize_annotation_tag};
 
-use crate::pages::review::item;
+use crate::keyboard;
 use crate::widgets::form::RadioButton;
 
 /// The id of the note field.
@@ -58,7 +58,7 @@ impl CommentDraft {
     /// Shows the note field and moves the focus there.
     pub(super) fn focus_note_field(self) {
         self.is_note_open.set(true);
-        item::focus_element_on_next_frame(NOTE);
+        keyboard::focus_element_on_next_frame(NOTE);
     }
 
     fn toggle_tag(self, tag: &str) {

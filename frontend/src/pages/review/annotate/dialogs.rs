@@ -6,8 +6,9 @@ use shared::annotation::event::SkipReason;
 use shared::probe::{Axiom, Probe};
 use shared::user_text::MAX_NOTE_CHARS;
 
+use crate::keyboard;
 use crate::pages::about::worked_example::AxiomWorkedExample;
-use crate::pages::review::item::{self, ButtonWithShortcutKey};
+use crate::pages::review::item::ButtonWithShortcutKey;
 use crate::routes::PageRoute;
 
 /// A reference to a dialog of this page.
@@ -64,7 +65,7 @@ pub(super) fn SkipDialog(
         let words = note.get_untracked();
         if reason == SkipReason::Other && words.trim().is_empty() {
             wants.set(true);
-            item::focus_element_on_next_frame("skip-note");
+            keyboard::focus_element_on_next_frame("skip-note");
             return;
         }
         close(place);

@@ -5,6 +5,7 @@ use shared::api::annotation::TaskProgressSummary;
 
 use super::session::UndoableAction;
 use super::state::AnnotationPageState;
+use crate::keyboard;
 use crate::number_format::{format_count, format_count_with_noun};
 use crate::pages::review::item::{self, ButtonWithShortcutKey};
 use crate::widgets::markdown::UntrustedMarkdown;
@@ -123,7 +124,7 @@ fn overall_progress(standing: &TaskProgressSummary) -> String {
 pub(super) fn toggle_guidelines_panel(guide: RwSignal<bool>) {
     let shows = !guide.get_untracked();
     guide.set(shows);
-    item::focus_element_on_next_frame(if shows { GUIDE } else { item::ITEM });
+    keyboard::focus_element_on_next_frame(if shows { GUIDE } else { item::ITEM });
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use super::session::{AnnotationSession, UndoableAction};
 use crate::api;
 use crate::api::mutation::{MutatingRequestState, spawn_unless_busy};
 use crate::debounce::DebounceTimer;
+use crate::keyboard;
 use crate::outbox;
 use crate::pages::review::item;
 use crate::pages::review::item_timer::ItemActivityTimer;
@@ -263,7 +264,7 @@ impl AnnotationPageState {
         let told = self
             .session
             .with_untracked(|it| it.displayed_item().is_some_and(|it| it.feedback.is_some()));
-        item::focus_element_on_next_frame(if told { FEEDBACK_ID } else { item::ITEM });
+        keyboard::focus_element_on_next_frame(if told { FEEDBACK_ID } else { item::ITEM });
     }
 
     fn start_item(self) {

@@ -5,10 +5,10 @@ use leptos::prelude::*;
 use shared::plot::diverging_color_step_of_effect;
 use shared::report::format;
 use shared::study::behavioral_tests::BehavioralEffect;
-use wasm_bindgen::JsCast;
 
 use super::layout::{EffectGridLayout, GridCell, GridHeading, score};
 use super::state::{BehavioralTestsState, EffectCell};
+use crate::keyboard;
 use crate::location::show_element_below_the_fold;
 
 /// Renders the table; a wide one scrolls by itself.
@@ -101,10 +101,7 @@ fn id(spot: EffectCell) -> String {
 }
 
 fn focus_on(spot: EffectCell) {
-    let found = document().get_element_by_id(&id(spot));
-    if let Some(cell) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
-        let _ = cell.focus();
-    }
+    keyboard::focus_element_with_id(&id(spot));
 }
 
 /// Renders a cell, or why it is empty.
