@@ -1,31 +1,25 @@
 //! The Instance page: why the documents are an instance, how each ranker scores them, and which
 //! query term decided.
 
+mod lexical_analysis;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Study, TermStatistics};
+use super::Study;
 use crate::error::Error;
-use crate::index::DocumentAndTermTotals;
-use crate::index::term_statistics::{DistinctQueryTerms, distinct_query_terms_with_statistics};
 use crate::probe::StudyDocNo;
-use crate::probe::features::{DocumentFeatures, NonQueryWordVectorFeatures, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, Manipulation, MeasuredPrecondition, MiningThresholds, Probe, ProbeInstances,
-    ScoreClaim,
+    AxiomVariant, Manipulation, MeasuredPrecondition, Probe, ProbeInstances, ScoreClaim,
 };
 use crate::rank::LexicalRanker;
-use crate::score::{RankerInfo, RankerKind, RankerQueryDocumentScores, lexical};
+use crate::score::{RankerInfo, RankerKind, RankerQueryDocumentScores};
 use crate::stats::quantile::median;
+use crate::text::ByteSpan;
 use crate::text::linguistics::{LinguisticUnit, tag_words_and_noun_phrases};
-use crate::text::{Analyzer, ByteSpan};
 use crate::verdict::VerdictWithMargin;
-use crate::word_vectors::{
-    WordSimilarToQuery, WordVectors, for_each_term_token, mean_and_nearest_query_similarity,
-    non_query_bag_of_words, pairwise_query_term_similarities, query_bag_of_word_vectors,
-    query_term_vector_rows, text_words_by_query_similarity,
-};
+use crate::word_vectors::WordSimilarToQuery;
 
-use std::collections::BTreeMap;
+pub(super) use lexical_analysis::InstanceLexicalAnalysis;
 
 /// The data of the Instance page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -169,9 +163,6 @@ pub struct NonQueryWordsSimilarityToQuery {
     /// The words that are most similar to the query, with their cosines.
     pub nearest_words: Vec<WordSimilarToQuery>,
 }
-
-/// The number of words in [`NonQueryWordsSimilarityToQuery::nearest_words`].
-const NEAREST: usize = 6;
 
 /// The scores and the verdict of one ranker on an instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -430,207 +421,4 @@ fn tagged(manipulation: Manipulation, text: &str) -> Vec<LinguisticSpans> {
         spans: analysis.unit_byte_ranges(unit),
     };
     units.iter().map(of).collect()
-}
-
-/// A query and its documents, analyzed and counted.
-pub(super) struct InstanceLexicalAnalysis<'a> {
-    query: (&'a str, Vec<(String, ByteSpan)>),
-    bodies: Vec<(&'a str, Vec<(String, ByteSpan)>)>,
-    /// The distinct terms of the query, in the order of their first occurrence.
-    pub(super) terms: DistinctQueryTerms,
-    /// The features of each document.
-    pub(super) features: Vec<DocumentFeatures>,
-    /// The similarity of each query term to each other one.
-    alike: Vec<f64>,
-}
-
-impl<'a> InstanceLexicalAnalysis<'a> {
-    pub(super) fn new(
-        analyzer: &Analyzer,
-        query: &'a str,
-        bodies: &'a [String],
-        stats: &BTreeMap<String, TermStatistics>,
-        vectors: Option<&WordVectors>,
-    ) -> InstanceLexicalAnalysis<'a> {
-        let analysed = |text: &'a str| (text, analyzer.terms_with_positions(text));
-        let query = analysed(query);
-        let bodies: Vec<_> = bodies.iter().map(|it| analysed(it)).collect();
-        // Terms are numbered in the order of first appearance, the query first.
-        let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
-        for (term, _) in query.1.iter().chain(bodies.iter().flat_map(|it| &it.1)) {
-            let next = numbers.len() as u32;
-            numbers.entry(term).or_insert(next);
-        }
-        let terms = distinct_query_terms_with_statistics(analyzer, query.0, |term| {
-            let stats = stats.get(term).copied().unwrap_or_default();
-            (numbers.get(term).copied(), stats.df, stats.cf)
-        });
-        let meaning = vectors.map(|it| (it, query_bag_of_word_vectors(it, analyzer, query.0)));
-        let asked = vectors.map(|it| query_term_vector_rows(it, analyzer, query.0, &terms));
-        let count = |body: &(&str, Vec<(String, ByteSpan)>)| {
-            let found: Vec<u32> = body.1.iter().map(|it| numbers[it.0.as_str()]).collect();
-            let mut counted = DocumentFeatures::from_terms_including_non_query(&found, &terms);
-            counted.record_query_term_positions(&found, &terms);
-            counted.semantics = meaning.as_ref().map(|(vectors, bag)| {
-                let mut words = Vec::new();
-                for_each_term_token(analyzer, body.0, |token, term| {
-                    words.push((numbers[term], vectors.row_of_word(token)));
-                });
-                let rest = non_query_bag_of_words(vectors, analyzer, body.0, &terms);
-                let mut meaning =
-                    NonQueryWordVectorFeatures::from_document_and_query_bags(rest, bag);
-                let words = words.into_iter();
-                meaning.word_similarities = asked
-                    .as_ref()
-                    .map(|it| mean_and_nearest_query_similarity(vectors, it, &terms, words));
-                meaning
-            });
-            counted
-        };
-        let counted = bodies.iter().map(count).collect();
-        let alike = match (vectors, &asked) {
-            (Some(vectors), Some(asked)) => pairwise_query_term_similarities(vectors, asked),
-            _ => Vec::new(),
-        };
-        InstanceLexicalAnalysis {
-            alike,
-            query,
-            bodies,
-            terms,
-            features: counted,
-        }
-    }
-
-    /// Returns the query context for some of the documents, as an axiom needs it.
-    pub(super) fn query_pool_features<'b>(
-        &'b self,
-        limits: &'b MiningThresholds,
-        totals: DocumentAndTermTotals,
-        pool: &'b [DocumentFeatures],
-    ) -> QueryPoolFeatures<'b> {
-        QueryPoolFeatures {
-            query: &self.terms,
-            pool,
-            limits,
-            totals,
-            term_similarities: &self.alike,
-        }
-    }
-
-    /// Returns the similarity of the words of a document to the query.
-    pub(super) fn query_similarity_of_other_words(
-        &self,
-        analyzer: &Analyzer,
-        vectors: &WordVectors,
-        at: usize,
-    ) -> Option<NonQueryWordsSimilarityToQuery> {
-        let NonQueryWordVectorFeatures {
-            other_words: rest,
-            query_similarity: to_query,
-            ..
-        } = self.features[at].semantics.as_ref()?;
-        let asked = query_bag_of_word_vectors(vectors, analyzer, self.query.0);
-        let text = self.bodies[at].0;
-        let mut nearest =
-            text_words_by_query_similarity(vectors, analyzer, text, &self.terms, &asked);
-        nearest.truncate(NEAREST);
-        Some(NonQueryWordsSimilarityToQuery {
-            cosine: *to_query,
-            n_with_vector: rest.n_with_vector,
-            n_words: rest.n_words,
-            nearest_words: nearest,
-        })
-    }
-
-    /// Returns the query with its highlights.
-    pub(super) fn highlighted_query(&self) -> HighlightedText {
-        self.mark(&self.query, None)
-    }
-
-    /// Returns the documents with their highlights.
-    pub(super) fn highlighted_documents(&self) -> impl Iterator<Item = HighlightedText> + '_ {
-        self.bodies
-            .iter()
-            .zip(&self.features)
-            .map(|(body, it)| self.mark(body, it.nearest_positions))
-    }
-
-    /// Returns the distinct query terms with their statistics in the collection.
-    pub(super) fn query_term_infos(&self) -> Vec<QueryTermInfo> {
-        let mut by_df: Vec<usize> = (0..self.terms.len()).collect();
-        by_df.sort_by_key(|&it| self.terms[it].df);
-        let written = |term: &str| {
-            let first = self.query.1.iter().find(|it| it.0 == term);
-            let span = first.map_or(ByteSpan { start: 0, end: 0 }, |it| it.1);
-            self.query.0[span.start as usize..span.end as usize].to_owned()
-        };
-        self.terms
-            .iter()
-            .enumerate()
-            .map(|(place, it)| QueryTermInfo {
-                term: it.term.clone(),
-                surface_form: written(&it.term),
-                count: it.count,
-                df: it.df,
-                cf: it.cf,
-                rarity_rank: by_df.iter().position(|&at| at == place).unwrap_or(0) as u32,
-            })
-            .collect()
-    }
-
-    /// Returns the contribution of each query term to the score of each document.
-    pub(super) fn term_score_contributions(
-        &self,
-        ranker: &LexicalRanker,
-        totals: &DocumentAndTermTotals,
-    ) -> TermScoreContributions {
-        let weighed = ranker.prepare_query_scorer(&self.terms, totals);
-        let terms = (0..self.terms.len()).map(|term| {
-            let texts = self.features.iter();
-            texts
-                .map(|it| weighed.occurrence_contribution(term, it.term_counts[term], it.n_terms))
-                .collect()
-        });
-        TermScoreContributions {
-            ranker: lexical::lexical_ranker_info(ranker),
-            terms: terms.collect(),
-            length: self
-                .features
-                .iter()
-                .map(|it| weighed.length_contribution(it.n_terms))
-                .collect(),
-            background: weighed.background_contribution(),
-            scores: self
-                .features
-                .iter()
-                .map(|it| weighed.score(&it.term_counts, it.n_terms))
-                .collect(),
-        }
-    }
-
-    fn mark(
-        &self,
-        body: &(&str, Vec<(String, ByteSpan)>),
-        nearest: Option<(u32, u32)>,
-    ) -> HighlightedText {
-        let is_near =
-            |position: usize| nearest.is_some_and(|(a, b)| [a, b].contains(&(position as u32)));
-        let marks = body
-            .1
-            .iter()
-            .enumerate()
-            .filter_map(|(position, (term, span))| {
-                let place = self.terms.iter().position(|it| it.term == *term)?;
-                Some(TermHighlight {
-                    span: *span,
-                    term_index: place as u32,
-                    is_nearest: is_near(position),
-                })
-            });
-        HighlightedText {
-            text: body.0.to_owned(),
-            marks: marks.collect(),
-            title_length: 0,
-        }
-    }
 }
