@@ -155,7 +155,7 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
         | PageRoute::NewTask
         | PageRoute::Trial { .. }
         | PageRoute::Join
-        | PageRoute::People => Some("Review"),
+        | PageRoute::People => Some("Annotation"),
         PageRoute::Operator => Some("Models and jobs"),
         PageRoute::About => Some("About"),
     }

@@ -18,13 +18,6 @@ pub(crate) fn format_count_with_noun(value: u64, one: &str, many: &str) -> Strin
     )
 }
 
-/// Formats a p-value for a sentence, as in `p < .001` and `p = .034`.
-pub(crate) fn format_p_value(value: f64) -> String {
-    let p = shared::report::format::format_p_value(value);
-    let equals = if p.starts_with(['<', '>']) { "" } else { "= " };
-    format!("p {equals}{p}")
-}
-
 /// Formats a duration, as in `3 s`, `1:12` and `2:05:00`.
 pub(crate) fn format_duration(seconds: f64) -> String {
     shared::report::format::format_duration_seconds(seconds.max(0.0).round() as u64)
@@ -64,7 +57,5 @@ mod tests {
         assert_eq!(times, ["less than 0.1 s", "3.7 s", "1:12", "2:05:00"]);
         assert_eq!([812e3, 42e6].map(format_byte_size), ["812 kB", "42 MB"]);
         assert_eq!(format_count_with_noun(1, "pair", "pairs"), "1 pair");
-        let said = [0.0001, 0.034].map(format_p_value);
-        assert_eq!(said, ["p < .001", "p = .034"]);
     }
 }

@@ -354,7 +354,7 @@ impl PageRoute {
         (PageRoute::Playground, "Playground"),
         (PageRoute::Workbench, "Workbench"),
         (PageRoute::Trainings, "Trainings"),
-        (PageRoute::ReviewTasks, "Review"),
+        (PageRoute::ReviewTasks, "Annotation"),
         (PageRoute::Reproductions { table: None }, "Reproductions"),
         (PageRoute::About, "About"),
     ];

@@ -25,14 +25,15 @@ pub use funnel::{draw_effectiveness_by_overlap_third, draw_mining_funnel};
 pub use grid_search::draw_grid_search_heatmap;
 pub use heatmap::draw_study_heatmap_figure;
 pub use histogram::{draw_margin_histogram, draw_score_difference_histogram};
-pub use learning_curve::{
-    LEARNING_CURVE_MARGIN, LearningCurveLayout, draw_learning_curves, draw_learning_curves_of,
-};
+pub use learning_curve::{LearningCurveLayout, draw_learning_curves, draw_learning_curves_of};
 pub use points::{LabeledScatterPlot, draw_labeled_scatter_plot};
 pub use scale::{diverging_color_step_of_effect, diverging_color_step_of_fraction};
 pub use scatter::draw_effectiveness_axiom_scatter;
 pub use svg::figure_to_svg;
 pub use thumbnail::draw_heatmap_thumbnail;
+
+/// The margin of most figures, in pixels.
+pub const FIGURE_MARGIN: f64 = 8.0;
 
 /// A figure; coordinates are in pixels from the upper left corner.
 #[derive(Debug, Clone, PartialEq)]

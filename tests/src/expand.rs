@@ -208,7 +208,9 @@ fn an_expansion_that_was_killed_leaves_no_folder_and_goes_on() {
     running.kill().unwrap();
     running.wait().unwrap();
     let kept = home.read(&draft().expect("it was killed before it was done"));
-    assert_eq!(kept.lines().count(), 8);
+    // A slow machine may kill it after the second group.
+    let n_kept = kept.lines().count();
+    assert!(n_kept > 0 && n_kept % 8 == 0, "{n_kept}");
     assert!(!home.path("again").exists());
 
     assert_eq!(CommandOutput::run(&mut start("again")).json(), told);

@@ -128,6 +128,8 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
     let unscored = unscored
         .map(|it| view! { <p class="ahead">{it}</p> })
         .collect_view();
+    let finding = report::comparison::rr_difference_sentence(&found);
+    let finding = finding.map(|it| view! { <p class="finding">{it}</p> });
     let body = match n {
         0 => view! { <NoQueries found=found.clone()/> }.into_any(),
         _ => view! {
@@ -163,6 +165,7 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
                 <ul class="note">{notes}</ul>
             </div>
         </div>
+        {finding}
         <ComparisonOptionsForm found scene/>
         {withheld}
         {unscored}

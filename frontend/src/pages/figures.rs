@@ -3,12 +3,13 @@
 
 use leptos::prelude::*;
 use shared::api::GetFiguresRequest;
-use shared::plot;
+use shared::plot::{self, FIGURE_MARGIN, PlotFigure};
 use shared::probe::AxiomVariant;
 use shared::report::{self, FigureFindings};
 use shared::score::disambiguate_labels;
 use shared::score::slug::ranker_slugs;
 use shared::study::controls::StudyPageControls;
+use shared::study::figures::query_overlap::EffectivenessPerOverlapThird;
 use shared::study::figures::{StudyFigureOptions, StudyFigures};
 
 use crate::api;
@@ -16,6 +17,7 @@ use crate::location::{self, PageLocation};
 use crate::pages::study::address;
 use crate::routes::{PageRoute, query_string};
 use crate::widgets::controls::QuerySplitSelect;
+use crate::widgets::figure::content_width;
 use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::form::SelectField;
 use crate::widgets::resource_view::RequestReplyView;
@@ -83,13 +85,17 @@ fn FiguresView(
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let names = distinct_labels(&figures);
     let findings = FigureFindings::from_figures(&figures);
+    let width = content_width();
+    let drawn = move |draw: Box<dyn Fn(f64) -> PlotFigure + Send + Sync>| {
+        let figure = Signal::derive(move || draw(width.get() - 2.0 * FIGURE_MARGIN));
+        FigureWithSelection::changing_without_selection(figure)
+    };
     let overlap = figures.query_overlap.as_ref().map(|it| {
-        let draw = |thirds| {
-            FigureWithSelection::without_selection(plot::draw_effectiveness_by_overlap_third(
-                &names,
-                &it.measure,
-                thirds,
-            ))
+        let draw = |thirds: &EffectivenessPerOverlapThird| {
+            let (names, measure, thirds) = (names.clone(), it.measure.clone(), thirds.clone());
+            drawn(Box::new(move |width| {
+                plot::draw_effectiveness_by_overlap_third(&names, &measure, &thirds, width)
+            }))
         };
         (draw(&it.all_queries), draw(&it.relevant_in_pool))
     });
@@ -105,10 +111,16 @@ fn FiguresView(
         ),
         false => by_overlap.to_owned(),
     };
-    let scatter = figures.effectiveness_scatter.as_ref();
+    let scatter = figures.effectiveness_scatter.clone();
     let scatter = scatter.map(|it| {
-        FigureWithSelection::without_selection(plot::draw_effectiveness_axiom_scatter(&names, it))
+        drawn(Box::new(move |width| {
+            plot::draw_effectiveness_axiom_scatter(&names, &it, width)
+        }))
     });
+    let funnels = figures.funnels.clone();
+    let funnel = drawn(Box::new(move |width| {
+        plot::draw_mining_funnel(&funnels, width)
+    }));
     let modes = figures.variants.clone();
     view! {
         <p class="note">
@@ -121,11 +133,7 @@ fn FiguresView(
             said="Pairs that remain with the axiom as originally stated, with relaxed \
                  preconditions, and extended to queries of any length. Logarithmic scale."
             finding=findings.funnel
-            drawing=Some(
-                FigureWithSelection::without_selection(
-                    plot::draw_mining_funnel(&figures.funnels),
-                ),
-            )
+            drawing=Some(funnel)
             table=table("funnel")
         />
         <ExportableFigureSection

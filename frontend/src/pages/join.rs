@@ -83,7 +83,7 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
             <NeedsServerNotice
                 what="Accounts"
                 otherwise=|| view! {
-                    <a href=PageRoute::ReviewTasks.href()>"Try reviewing"</a>
+                    <a href=PageRoute::ReviewTasks.href()>"Try annotating"</a>
                     " works without a server."
                 }
             />

@@ -86,12 +86,14 @@ pub(crate) fn WorkbenchPage() -> impl IntoView {
         <div class="steps-2">
             <div>
                 <files::FilesSection bench/>
-                <form::StudySettingsForm bench/>
             </div>
             <div>
                 <run::ComputeStudySection bench/>
                 <results::WorkbenchResultsSection bench/>
                 <neural::WorkbenchNeuralRankers bench/>
+            </div>
+            <div>
+                <form::StudySettingsForm bench/>
             </div>
         </div>
     }

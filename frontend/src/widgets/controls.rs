@@ -184,8 +184,11 @@ pub(crate) fn StudyControlBar(
     let variants = variants.collect_view();
     let variants = (n_variants > 1).then(|| {
         view! {
-            <span class="choice" role="radiogroup" aria-label="Variant">
-                {variants}
+            <span class="dial">
+                <span class="label wide-only" aria-hidden="true">"Variant"</span>
+                <span class="choice" role="radiogroup" aria-label="Variant">
+                    {variants}
+                </span>
             </span>
         }
     });

@@ -4,6 +4,23 @@
 use leptos::prelude::*;
 use shared::plot::{FigureColorRole, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
 
+/// Returns the width of the content of a page in pixels, which changes with the screen.
+pub(crate) fn content_width() -> Memo<f64> {
+    let current = || {
+        let screen = document().document_element();
+        let screen = screen.map_or(0, |it| it.client_width());
+        // The style sheet sets the width of the content.
+        let padding = if screen <= 760 { 16 } else { 32 };
+        f64::from(screen.min(1440) - 2 * padding)
+    };
+    let width = RwSignal::new(current());
+    let resized = window_event_listener(leptos::ev::resize, move |_| {
+        let _ = width.try_set(current());
+    });
+    on_cleanup(move || resized.remove());
+    Memo::new(move |_| width.get())
+}
+
 /// Renders a figure as wide as its container.
 #[component]
 pub(crate) fn FigureView(

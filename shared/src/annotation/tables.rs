@@ -258,9 +258,11 @@ fn work(found: &AnnotationTaskProgress, called: PersonNameFn<'_>) -> ReportTable
 fn drift(it: Option<AnswerShareDrift>) -> [TableValue; 2] {
     match it {
         Some(AnswerShareDrift { difference, .. }) => {
-            let [low, high] = difference.interval.map(format::format_signed_fraction);
-            let bounds = TableValue::Text(format!("[{low}, {high}]"));
-            [TableValue::Difference(difference.value), bounds]
+            let bounds = format::format_signed_interval(difference.interval);
+            [
+                TableValue::Difference(difference.value),
+                TableValue::Text(bounds),
+            ]
         }
         None => [TableValue::Missing, TableValue::Missing],
     }

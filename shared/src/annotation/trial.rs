@@ -31,9 +31,10 @@ pub struct AnnotationTrialItem {
     pub content: AnnotationItemContent,
 }
 
-/// Draws [`N_TRIAL_ITEMS`] instances with a seed, or all if there are fewer. The probes take turns
-/// in random order, an axiom first, and each gives a random instance; of those drawn, instances
-/// with a relevant document come first.
+/// Draws [`N_TRIAL_ITEMS`] instances with a seed, or all if there are fewer. The axioms take turns
+/// in random order, and each gives a random instance; of those drawn, instances with a relevant
+/// document come first. Only a study without instances of axioms gives those of other probes, for
+/// which an answer agrees with nothing.
 pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<AnnotationTrialItem>, Error> {
     let dials = StudyPageControls::default();
     let mode = dials.variant_shown_in_study(study)?;
@@ -66,11 +67,11 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<AnnotationTrialI
         });
         left.push(places);
     }
-    shuffle(&mut random, &mut left);
     let is_axiom = |it: &Vec<StudyInstanceRef>| it.first().is_some_and(|it| it.probe.is_axiom());
-    if let Some(first) = left.iter().position(is_axiom) {
-        left.swap(0, first);
+    if left.iter().any(is_axiom) {
+        left.retain(is_axiom);
     }
+    shuffle(&mut random, &mut left);
     let turns = (0..N_TRIAL_ITEMS).flat_map(|turn| left.iter().filter_map(move |it| it.get(turn)));
     let shows = ItemDisplayOptions {
         highlights_terms: true,
@@ -102,6 +103,10 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<AnnotationTrialI
 mod tests {
     use super::super::fixture::fixture_study_with_tfc1;
     use super::*;
+    use crate::probe::manipulation::Manipulation;
+    use crate::probe::{Axiom, Probe};
+    use crate::study::definition::StudyDefinition;
+    use crate::study::fixture;
 
     #[test]
     fn five_are_drawn_none_twice_the_same_for_a_seed() {
@@ -115,5 +120,25 @@ mod tests {
         assert_eq!(drawn.len(), N_TRIAL_ITEMS.min(n_instances));
         assert_eq!(drawn.iter().collect::<BTreeSet<_>>().len(), drawn.len());
         assert_eq!(drawn, places(1));
+    }
+
+    #[test]
+    fn other_probes_are_drawn_only_where_there_is_no_axiom() {
+        let reversal = Probe::Manipulation(Manipulation::ReverseWords);
+        let drawn = |probes: Vec<Probe>| {
+            let definition = StudyDefinition {
+                probes,
+                ..fixture::fixture_study_definition(10)
+            };
+            let collection =
+                fixture::fixture_collection(&["river"], &["river river bank", "the river bank"]);
+            let study = fixture::make_fixture_study(definition, collection);
+            let tried = draw_trial_items(&study, 1).unwrap();
+            let probes: BTreeSet<Probe> = tried.iter().map(|it| it.instance.probe).collect();
+            probes.into_iter().collect::<Vec<_>>()
+        };
+        let axiom = Probe::Axiom(Axiom::Tfc1);
+        assert_eq!(drawn(vec![reversal, axiom]), [axiom]);
+        assert_eq!(drawn(vec![reversal]), [reversal]);
     }
 }

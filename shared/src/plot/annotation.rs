@@ -2,8 +2,8 @@
 
 use super::scale::LinearScale;
 use super::{
-    COLUMN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle,
-    fit, line, rect, text,
+    COLUMN, FIGURE_MARGIN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure,
+    TextAnchor, TextStyle, fit, line, rect, text,
 };
 use crate::annotation::agreement::InterAnnotatorAgreementReport;
 use crate::annotation::estimate::AgreementEstimates;
@@ -108,7 +108,7 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
     PlotFigure {
         width: COLUMN,
         height: bottom,
-        margin: 8.0,
+        margin: FIGURE_MARGIN,
         alt_text: found(label, groups),
         description: detail.to_owned(),
         marks,
@@ -257,7 +257,7 @@ pub fn draw_decisions_per_day(found: &AnnotationTaskProgress) -> PlotFigure {
     PlotFigure {
         width: COLUMN,
         height: below + 6.0,
-        margin: 8.0,
+        margin: FIGURE_MARGIN,
         alt_text: format!(
             "{} decisions from {} to {}, at most {} per day",
             format::format_count(n_all),

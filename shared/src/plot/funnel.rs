@@ -2,22 +2,26 @@
 //! and means by thirds of overlap, one panel for each ranker.
 
 use super::{
-    FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
-    rect, text,
+    FIGURE_MARGIN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor,
+    TextStyle, fit, rect, text,
 };
 use crate::report::{format, funnel_step_label};
 use crate::study::figures::funnel::AxiomRelaxationFunnel;
 use crate::study::figures::query_overlap::EffectivenessPerOverlapThird;
 
-const WIDTH: f64 = 720.0;
-/// The left end of bars, and the right end of the longest one.
-const LEFT: f64 = 250.0;
-const RIGHT: f64 = 630.0;
+const MAX_WIDTH: f64 = 640.0;
+/// The left end of bars.
+const LEFT: f64 = 170.0;
+/// The space for the count at the right of the longest bar.
+const COUNT: f64 = 84.0;
 const ROW: f64 = 20.0;
 const GAP: f64 = 14.0;
 
-/// Draws one bar for each step of each axiom; its length is the logarithm of the count.
-pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel]) -> PlotFigure {
+/// Draws one bar for each step of each axiom; its length is the logarithm of the count. The width is
+/// at most a number of pixels, unless that is less than 320.
+pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel], max_width: f64) -> PlotFigure {
+    let width = max_width.clamp(320.0, MAX_WIDTH);
+    let longest = width - LEFT - COUNT;
     let counts = funnels
         .iter()
         .flat_map(|it| &it.steps)
@@ -26,7 +30,7 @@ pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel]) -> PlotFigure {
     let mut marks = Vec::new();
     let mut y = 8.0;
     for funnel in funnels {
-        let name = funnel.probe.name().into_owned();
+        let name = fit(&funnel.probe.name(), 10);
         let head = TextStyle(FigureFontStyle::Head, FigureColorRole::Foreground);
         marks.push(text([4.0, y + 14.0], TextAnchor::Start, head, name));
         let last = funnel.steps.len().saturating_sub(1);
@@ -39,11 +43,11 @@ pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel]) -> PlotFigure {
             } else {
                 FigureColorRole::Gray(2)
             };
-            let width = (RIGHT - LEFT) * share;
+            let length = longest * share;
             if step.n_candidates > 0 {
-                marks.push(rect([LEFT, y + 3.0], [width, ROW - 6.0], 2.0, fill));
+                marks.push(rect([LEFT, y + 3.0], [length, ROW - 6.0], 2.0, fill));
             }
-            let place = [LEFT + width + 6.0, y + 14.0];
+            let place = [LEFT + length + 6.0, y + 14.0];
             marks.push(text(
                 place,
                 TextAnchor::Start,
@@ -60,9 +64,9 @@ pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel]) -> PlotFigure {
         format!("{}: {last} of {first}", it.probe.name())
     });
     PlotFigure {
-        width: WIDTH,
+        width,
         height: y,
-        margin: 8.0,
+        margin: FIGURE_MARGIN,
         alt_text: format!(
             "Instances found among all candidates. {}",
             said.collect::<Vec<_>>().join("; ")
@@ -76,22 +80,25 @@ pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel]) -> PlotFigure {
 const HIGH: f64 = 110.0;
 const BAR: f64 = 50.0;
 const PANEL: f64 = 3.0 * BAR + 44.0;
-const PANELS_A_ROW: usize = 4;
+const MAX_PANELS_A_ROW: f64 = 4.0;
 
 /// Draws three bars with their intervals for each ranker: little, medium and high overlap. A line
-/// across a bar is the value of a trained ranker for another query.
+/// across a bar is the value of a trained ranker for another query. The width is at most a number of
+/// pixels, unless that is less than one panel needs.
 pub fn draw_effectiveness_by_overlap_third(
     names: &[String],
     measure: &str,
     thirds: &EffectivenessPerOverlapThird,
+    max_width: f64,
 ) -> PlotFigure {
+    let n_columns = (max_width / PANEL).floor().clamp(1.0, MAX_PANELS_A_ROW) as usize;
     let tops = thirds.rows.iter().flatten().flatten();
     let most = tops.map(|it| it.interval[1]).fold(0.1, f64::max);
     let y_of = |value: f64| HIGH - HIGH * value / most;
     let mut marks = Vec::new();
     for (at, (name, row)) in names.iter().zip(&thirds.rows).enumerate() {
-        let left = (at % PANELS_A_ROW) as f64 * PANEL + 8.0;
-        let top = (at / PANELS_A_ROW) as f64 * (HIGH + 76.0) + 30.0;
+        let left = (at % n_columns) as f64 * PANEL + 8.0;
+        let top = (at / n_columns) as f64 * (HIGH + 76.0) + 30.0;
         let head = TextStyle(FigureFontStyle::Head, FigureColorRole::Foreground);
         marks.push(text(
             [left, top - 14.0],
@@ -162,7 +169,7 @@ pub fn draw_effectiveness_by_overlap_third(
             opacity: 1.0,
         });
     }
-    let n_rows = names.len().div_ceil(PANELS_A_ROW).max(1);
+    let n_rows = names.len().div_ceil(n_columns).max(1);
     let mut description =
         "Thirds by the share of query terms in relevant documents; lines are 95 % \
          intervals over queries."
@@ -179,9 +186,9 @@ pub fn draw_effectiveness_by_overlap_third(
              another query.";
     }
     PlotFigure {
-        width: PANEL * names.len().clamp(1, PANELS_A_ROW) as f64,
+        width: PANEL * names.len().clamp(1, n_columns) as f64,
         height: n_rows as f64 * (HIGH + 76.0),
-        margin: 8.0,
+        margin: FIGURE_MARGIN,
         alt_text: format!(
             "{measure} of {} rankers in thirds of the queries",
             names.len()

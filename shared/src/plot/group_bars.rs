@@ -5,8 +5,8 @@
 //! figure identifies it.
 
 use super::{
-    COLUMN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle,
-    fit, queries, rect, text,
+    COLUMN, FIGURE_MARGIN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure,
+    TextAnchor, TextStyle, fit, queries, rect, text,
 };
 use crate::compare::RankerComparison;
 use crate::compare::query_groups::{MrrComparison, RankerMrr};
@@ -113,7 +113,7 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
     PlotFigure {
         width: COLUMN,
         height: y - GAP + 8.0,
-        margin: 8.0,
+        margin: FIGURE_MARGIN,
         alt_text: format!(
             "RR@10 of {} and {} {by}, {} groups",
             names[0],

@@ -364,11 +364,11 @@ fn whisker(
 /// Describes a cell in a sentence.
 fn said(name: &str, cell: &RankerAxiomResult) -> String {
     let mut said = format!(
-        "{name}: {}, {} instances of {} queries, p {} after Holm",
+        "{name}: {}, {} instances of {} queries, {} after Holm",
         format::format_estimate(&cell.micro_average),
         format::format_count(cell.tally.n_with_verdict()),
         format::format_count(cell.n_queries),
-        format::format_p_value(cell.p_holm)
+        format::format_named_p_value(cell.p_holm)
     );
     if cell.tally.unscored > 0 {
         said += &format!(", {} unscored", format::format_count(cell.tally.unscored));

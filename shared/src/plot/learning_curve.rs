@@ -3,16 +3,14 @@
 
 use super::scale::LinearScale;
 use super::{
-    FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, line,
-    rect, text,
+    FIGURE_MARGIN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor,
+    TextStyle, line, rect, text,
 };
 use crate::report::{format, learned_first_sentence};
 use crate::stats::EstimateWithInterval;
 use crate::training::axiom_curve::{AxiomLearningCurve, CHANCE};
 use crate::training::{LearningCurvePoint, TrainingRecord};
 
-/// The space around the figure.
-pub const LEARNING_CURVE_MARGIN: f64 = 8.0;
 /// The distance from a panel to the next one below it.
 const ROW: f64 = 150.0;
 /// The distance from the right end of a panel to the next one.
@@ -142,7 +140,7 @@ fn draw_with_title(
     PlotFigure {
         width: n_columns as f64 * column - GAP,
         height: legend_top + lower,
-        margin: LEARNING_CURVE_MARGIN,
+        margin: FIGURE_MARGIN,
         alt_text: format!(
             "Learning curves over {} updates. {first} {}",
             format::format_count(n_updates),

@@ -3,8 +3,8 @@
 
 use super::scale::LinearScale;
 use super::{
-    FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
-    line, text,
+    FIGURE_MARGIN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor,
+    TextStyle, fit, line, text,
 };
 use crate::late_interaction::LateInteractionRankerAnalysis;
 use crate::report::{ReportTable, TableColumnKind, TableValue, format};
@@ -255,7 +255,7 @@ pub fn draw_labeled_scatter_plot(of: &LabeledScatterPlot, named: &[&str]) -> Plo
     PlotFigure {
         width: WIDTH,
         height: HEIGHT,
-        margin: 8.0,
+        margin: FIGURE_MARGIN,
         alt_text: format!(
             "{} against {}, {} points, {}",
             of.y_label,

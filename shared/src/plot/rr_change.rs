@@ -3,8 +3,8 @@
 
 use super::scale::LinearScale;
 use super::{
-    COLUMN, FigureColorRole, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, queries, rect,
-    text,
+    COLUMN, FIGURE_MARGIN, FigureColorRole, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line,
+    queries, rect, text,
 };
 use crate::compare::query_list::ReciprocalRankChangeKind;
 use crate::compare::{MAX_DEPTH, RankerComparison};
@@ -91,7 +91,7 @@ pub fn draw_rr_change_by_query(found: &RankerComparison) -> PlotFigure {
     PlotFigure {
         width: COLUMN,
         height: 220.0,
-        margin: 8.0,
+        margin: FIGURE_MARGIN,
         alt_text: format!(
             "Difference in RR@10, {} minus {}: better on {} queries, equal on {}, worse on {}; \
              RR@10 rises from 0 to 1 on {}",
@@ -235,7 +235,7 @@ pub fn draw_mean_overlap_by_depth(found: &RankerComparison) -> PlotFigure {
     PlotFigure {
         width: COLUMN,
         height: FLOOR + 26.0,
-        margin: 8.0,
+        margin: FIGURE_MARGIN,
         alt_text: format!(
             "Documents that {} and {} share in their top i: {} in the top 10{}",
             names[0],

@@ -2,20 +2,25 @@
 //! to top.
 
 use super::scale::LinearScale;
-use super::{FigureColorRole, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, text};
+use super::{
+    FIGURE_MARGIN, FigureColorRole, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, text,
+};
 use crate::report::format;
 use crate::study::figures::scatter::EffectivenessScatterPlot;
 
-const WIDTH: f64 = 620.0;
+const MAX_WIDTH: f64 = 620.0;
 const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 52.0;
 const FLOOR: f64 = 292.0;
 
-/// Draws the rankers that have both values.
+/// Draws the rankers that have both values. The width is at most a number of pixels, unless that is
+/// less than 320.
 pub fn draw_effectiveness_axiom_scatter(
     names: &[String],
     scatter: &EffectivenessScatterPlot,
+    max_width: f64,
 ) -> PlotFigure {
+    let width = max_width.clamp(320.0, MAX_WIDTH);
     let points: Vec<(&String, [f64; 2])> = names
         .iter()
         .zip(&scatter.points)
@@ -30,18 +35,18 @@ pub fn draw_effectiveness_axiom_scatter(
     };
     let x = LinearScale {
         domain: spread(0),
-        range: [LEFT, WIDTH - 120.0],
+        range: [LEFT, width - 120.0],
     };
     let y = LinearScale {
         domain: spread(1),
         range: [FLOOR, 16.0],
     };
     let mut marks = vec![
-        line([LEFT, FLOOR], [WIDTH - 20.0, FLOOR], FigureColorRole::Axis),
+        line([LEFT, FLOOR], [width - 20.0, FLOOR], FigureColorRole::Axis),
         line([LEFT, 16.0], [LEFT, FLOOR], FigureColorRole::Axis),
     ];
     for (tick, at) in x
-        .ticks_and_decimals(6)
+        .ticks_and_decimals(if width < 480.0 { 3 } else { 6 })
         .0
         .into_iter()
         .map(|it| (it, x.pixel_position(it)))
@@ -57,13 +62,13 @@ pub fn draw_effectiveness_axiom_scatter(
     {
         marks.push(line(
             [LEFT, at],
-            [WIDTH - 20.0, at],
+            [width - 20.0, at],
             FigureColorRole::Separator,
         ));
         let shown = format::format_two_digit_fraction(tick);
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
-    let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 6.0];
+    let below = [(LEFT + width) / 2.0, HEIGHT - 6.0];
     marks.push(text(
         below,
         TextAnchor::Middle,
@@ -93,18 +98,12 @@ pub fn draw_effectiveness_axiom_scatter(
     }
     let r = scatter.correlation.as_ref().map_or_else(
         || "too few rankers for a correlation".to_owned(),
-        |it| {
-            let [low, high] = it.r.interval.map(format::format_signed_fraction);
-            format!(
-                "r = {} [{low}, {high}]",
-                format::format_signed_fraction(it.r.value)
-            )
-        },
+        |it| format!("r = {}", format::format_signed_estimate(&it.r)),
     );
     PlotFigure {
-        width: WIDTH,
+        width,
         height: HEIGHT,
-        margin: 8.0,
+        margin: FIGURE_MARGIN,
         alt_text: format!(
             "{} against the mean fraction over axioms, {} rankers, {r}",
             scatter.measure,

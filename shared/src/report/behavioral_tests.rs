@@ -60,11 +60,8 @@ fn format_effect(effect: &BehavioralEffect) -> String {
     } else {
         ""
     };
-    let [low, high] = effect.score.interval.map(format::format_signed_fraction);
-    format!(
-        "{} [{low}, {high}]{star}{dagger}",
-        format::format_signed_fraction(effect.score.value)
-    )
+    let score = format::format_signed_estimate(&effect.score);
+    format!("{score}{star}{dagger}")
 }
 
 fn head(row: &BehavioralTestRow) -> Vec<TableValue> {

@@ -12,6 +12,7 @@ use crate::compare::question_class::QuestionClass;
 use crate::compare::{MAX_DEPTH, QueryRelevanceRequirement, RankerComparison};
 use crate::score::RankerInfo;
 use crate::stats::EstimateWithInterval;
+use crate::study::figures::effectiveness::SIGNIFICANCE_LEVEL;
 
 /// Returns the tables, in the order of the page:
 ///
@@ -90,6 +91,42 @@ pub fn compared_rankers_sentence(found: &RankerComparison) -> String {
         format::format_count(queries.n_queries),
         found.min_relevant_grade
     )
+}
+
+/// Returns a sentence on which ranker has the higher RR@10, and whether chance explains it; none if
+/// no query has a relevant document.
+pub fn rr_difference_sentence(found: &RankerComparison) -> Option<String> {
+    let rr = &found.reciprocal_rank;
+    let ([Some(first), Some(second)], Some(difference)) = (rr.means, rr.difference) else {
+        return None;
+    };
+    let p = rr.p_permutation?;
+    let mut sides = [(names(found)[0], first), (names(found)[1], second)];
+    let mut lead = difference;
+    if difference.value < 0.0 {
+        sides.reverse();
+        let [low, high] = difference.interval;
+        lead = EstimateWithInterval {
+            value: -difference.value,
+            interval: [-high, -low],
+        };
+    }
+    let [(better, its), (other, theirs)] = sides;
+    let [its, theirs] = [its, theirs].map(|it| format::format_two_digit_fraction(it.value));
+    let said = match p < SIGNIFICANCE_LEVEL {
+        true => format!("{better} is better than {other}: RR@10 {its} against {theirs}"),
+        false => format!(
+            "Neither ranker is shown to be better: RR@10 {its} of {better}, {theirs} of {other}"
+        ),
+    };
+    Some(format!(
+        "{said}, difference {} over {} queries, {} (paired permutation test). A document of grade \
+         {} or higher is relevant.",
+        format::format_signed_estimate(&lead),
+        format::format_count(rr.n_queries),
+        format::format_named_p_value(p),
+        found.min_relevant_grade
+    ))
 }
 
 /// Returns a table of every query of a comparison with its metrics.
@@ -268,13 +305,10 @@ fn estimate(it: Option<EstimateWithInterval>) -> TableValue {
 
 fn signed(it: Option<EstimateWithInterval>) -> [TableValue; 2] {
     match it {
-        Some(it) => {
-            let [low, high] = it.interval.map(format::format_signed_fraction);
-            [
-                TableValue::Difference(it.value),
-                text(format!("[{low}, {high}]")),
-            ]
-        }
+        Some(it) => [
+            TableValue::Difference(it.value),
+            text(format::format_signed_interval(it.interval)),
+        ],
         None => [TableValue::Missing, TableValue::Missing],
     }
 }

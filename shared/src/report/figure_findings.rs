@@ -201,11 +201,8 @@ fn scatter_finding(figures: &StudyFigures) -> Option<String> {
             (_, true) => "Rankers that agree more with the axioms are less effective",
             _ => "No relation is distinguishable from chance",
         };
-        let [low, high] = [low, high].map(format::format_signed_fraction);
-        return Some(format!(
-            "{said}: r = {} [{low}, {high}].",
-            format::format_signed_fraction(correlation.r.value)
-        ));
+        let r = format::format_signed_estimate(&correlation.r);
+        return Some(format!("{said}: r = {r}."));
     }
     let points = figures.rankers.iter().zip(&found.points);
     let points = points.filter_map(|(ranker, point)| Some((ranker, (*point)?)));

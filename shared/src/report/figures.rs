@@ -207,12 +207,7 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
         let cells = row.iter().zip(&figures.funnels);
         table.rows.extend(cells.filter_map(|(cell, funnel)| {
             let it = cell.as_ref()?;
-            let [low, high] = it.micro_average.interval;
-            let bounds = format!(
-                "[{}, {}]",
-                super::format::format_signed_fraction(low),
-                super::format::format_signed_fraction(high)
-            );
+            let bounds = super::format::format_signed_interval(it.micro_average.interval);
             Some(vec![
                 text(ranker.label.clone()),
                 text(funnel.probe.name()),
@@ -363,11 +358,8 @@ fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
         .extend(swapped_name.map(|_| SWAPPED_NOTE.to_owned()));
     table.notes.push(match &found.correlation {
         Some(it) => format!(
-            "Pearson's r = {} [{}, {}] over {} rankers, 95 % interval by Fisher's \
-             transformation.",
-            super::format::format_signed_fraction(it.r.value),
-            super::format::format_signed_fraction(it.r.interval[0]),
-            super::format::format_signed_fraction(it.r.interval[1]),
+            "Pearson's r = {} over {} rankers, 95 % interval by Fisher's transformation.",
+            super::format::format_signed_estimate(&it.r),
             it.n
         ),
         None => "Pearson's r needs at least four rankers.".to_owned(),

@@ -34,11 +34,36 @@ pub fn format_estimate(estimate: &EstimateWithInterval) -> String {
 
 /// Formats an effect or a difference: `+.12`, `−.03`; zero has no sign.
 pub fn format_signed_fraction(value: f64) -> String {
-    match value {
-        0.0 => format_two_digit_fraction(0.0),
-        ..0.0 => format!("{MINUS}{}", format_two_digit_fraction(-value)),
-        _ => format!("+{}", format_two_digit_fraction(value)),
-    }
+    signed_with_digits(value, 2)
+}
+
+/// Formats the bounds of an effect or a difference: `[−.03, +.20]`.
+pub fn format_signed_interval(bounds: [f64; 2]) -> String {
+    let [low, high] = bounds.map(format_signed_fraction);
+    format!("[{low}, {high}]")
+}
+
+/// Formats an effect or a difference with its bounds: `+.12 [−.03, +.20]`. If all three are small,
+/// they have a third or a fourth digit: `+.004 [+.001, +.008]`.
+pub fn format_signed_estimate(estimate: &EstimateWithInterval) -> String {
+    let [low, high] = estimate.interval;
+    let largest = [low, estimate.value, high].map(f64::abs);
+    let digits = match largest.into_iter().fold(0.0, f64::max) {
+        0.0 | 0.05.. => 2,
+        0.005.. => 3,
+        _ => 4,
+    };
+    let [value, low, high] = [estimate.value, low, high].map(|it| signed_with_digits(it, digits));
+    format!("{value} [{low}, {high}]")
+}
+
+fn signed_with_digits(value: f64, digits: usize) -> String {
+    let sign = match value {
+        0.0 => "",
+        ..0.0 => MINUS,
+        _ => "+",
+    };
+    format!("{sign}{}", share_with_digits(value.abs(), digits))
 }
 
 /// Formats a score or a margin with `digits` decimals: `22.40`, `−0.17`.
@@ -88,6 +113,13 @@ pub fn format_p_value(value: f64) -> String {
         _ => 2,
     };
     share_with_digits(value, digits)
+}
+
+/// Formats a p-value with its name: `p < .001`, `p = .034`.
+pub fn format_named_p_value(value: f64) -> String {
+    let p = format_p_value(value);
+    let equals = if p.starts_with(['<', '>']) { "" } else { "= " };
+    format!("p {equals}{p}")
 }
 
 /// Formats a difference of which only the order of magnitude matters: `4.8e-7`, or `0`.
@@ -245,6 +277,18 @@ mod tests {
     }
 
     #[test]
+    fn small_differences_have_more_digits() {
+        let shown =
+            |value, interval| format_signed_estimate(&EstimateWithInterval { value, interval });
+        assert_eq!(shown(0.12, [-0.031, 0.2]), "+.12 [−.03, +.20]");
+        assert_eq!(shown(0.0042, [0.0008, 0.0079]), "+.004 [+<.001, +.008]");
+        assert_eq!(shown(-0.0021, [-0.0042, 0.0]), "−.0021 [−.0042, .0000]");
+        assert_eq!(shown(0.0, [0.0, 0.0]), ".00 [.00, .00]");
+        assert_eq!(shown(0.0, [-1.0, 1.0]), ".00 [−1.00, +1.00]");
+        assert_eq!(format_signed_interval([-0.03, 0.001]), "[−.03, +<.01]");
+    }
+
+    #[test]
     fn what_rounds_to_zero_from_below_has_no_sign() {
         assert_eq!(
             [-0.004, -0.006].map(format_two_digit_fraction),
@@ -282,6 +326,8 @@ mod tests {
             shown,
             ["< .001", ".0010", ".0042", ".034", ".43", ">.99", "1.00"]
         );
+        let named = [0.0002, 0.034, 0.999].map(format_named_p_value);
+        assert_eq!(named, ["p < .001", "p = .034", "p >.99"]);
     }
 
     #[test]

@@ -128,13 +128,12 @@ fn repair_row(row: &RepairComparisonRow) -> Vec<TableValue> {
         RepairedQuantity::RepairedAxiom(_) => format!("{name} (repaired)"),
         RepairedQuantity::OtherAxiom(_) | RepairedQuantity::Measure(_) => name,
     };
-    let [low, high] = row.difference.interval.map(format::format_signed_fraction);
     vec![
         TableValue::Text(name),
         TableValue::Fraction(row.before),
         TableValue::Fraction(row.after),
         TableValue::Difference(row.difference.value),
-        TableValue::Text(format!("[{low}, {high}]")),
+        TableValue::Text(format::format_signed_interval(row.difference.interval)),
         TableValue::PValue(row.p),
         TableValue::PValue(row.p_holm),
         row.n_instances
@@ -147,17 +146,12 @@ fn repair_row(row: &RepairComparisonRow) -> Vec<TableValue> {
 pub fn repair_sentence(repair: &RepairComparison) -> String {
     let change = |row: &RepairComparisonRow| {
         let fraction = format::format_two_digit_fraction;
-        let p = format::format_p_value(row.p_holm);
-        let p = if p.starts_with('<') {
-            p
-        } else {
-            format!("= {p}")
-        };
         format!(
-            "{} from {} to {} (p {p})",
+            "{} from {} to {} ({})",
             row.quantity.name(),
             fraction(row.before),
-            fraction(row.after)
+            fraction(row.after),
+            format::format_named_p_value(row.p_holm)
         )
     };
     let changes = |is_wanted: fn(&RepairedQuantity) -> bool| {

@@ -202,7 +202,7 @@ fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.wait_for_text("Inter-annotator agreement");
     readability::expect_readable(tab, "agreement");
     let button = "Save Inter-annotator agreement as CSV";
-    let table = tab.download(&home.path(""), button, "review-agreement.csv");
+    let table = tab.download(&home.path(""), button, "annotation-agreement.csv");
     let all = |name: &str, by_hand: f64| {
         let found = number(&table, "all", name);
         assert!((found - by_hand).abs() < 5e-5, "{name}: {found}, {by_hand}");
@@ -213,7 +213,7 @@ fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     all("α nominal", ALPHA);
     all("α ordinal", ALPHA_ORDINAL);
     let button = "Save Pairs of annotators as CSV";
-    let table = tab.download(&home.path(""), button, "review-pairs.csv");
+    let table = tab.download(&home.path(""), button, "annotation-pairs.csv");
     assert_eq!(column(&table, "Ann", "annotator 2"), "Ben");
     let found = number(&table, "Ann", "Cohen’s κ");
     assert!((found - COHEN).abs() < 5e-5, "{found}");
@@ -257,7 +257,11 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.open(&format!("/annotation/tasks/{}/curate?tab=export", task.0));
     tab.wait_for_text("Every event with its history");
     readability::expect_readable(tab, "export");
-    let file = tab.download(&home.path(""), "JSONL", &format!("review-{}.jsonl", task.0));
+    let file = tab.download(
+        &home.path(""),
+        "JSONL",
+        &format!("annotation-{}.jsonl", task.0),
+    );
     let rows: Vec<ExportedAnnotationEvent> = file
         .lines()
         .map(|it| serde_json::from_str(it).unwrap())

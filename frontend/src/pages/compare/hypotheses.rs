@@ -59,16 +59,8 @@ fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView
         HypothesisOutcome::NotSupported => "verdict quiet bad",
         HypothesisOutcome::TooFewQueries => "verdict quiet out",
     };
-    let measured = match &finding.measured {
-        Some(it) => {
-            let [low, high] = it.interval.map(format::format_signed_fraction);
-            format!(
-                "{} [{low}, {high}]",
-                format::format_signed_fraction(it.value)
-            )
-        }
-        None => format::MISSING.to_owned(),
-    };
+    let measured = finding.measured.as_ref();
+    let measured = measured.map_or(format::MISSING.to_owned(), format::format_signed_estimate);
     let of = format!(
         "{}, {}",
         describe_hypothesis_statistic(finding.hypothesis),

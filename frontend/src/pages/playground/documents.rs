@@ -228,20 +228,6 @@ fn DocumentField(
                 <label for=id.clone()><b>"Document " {name}</b></label>
                 <ExampleMark desk is_example/>
                 <span>{size}</span>
-                <span class="btns">
-                    <button
-                        class="btn bare"
-                        type="button"
-                        aria-label=format!("Undo Ctrl Z in document {name}")
-                        disabled=move || !has_past.get()
-                        on:click=move |_| {
-                            undo.run(HistoryStep::Back);
-                        }
-                    >
-                        "Undo " <kbd>"Ctrl Z"</kbd>
-                    </button>
-                    <DocumentButtons desk at/>
-                </span>
             </header>
             <HighlightedField
                 id
@@ -255,6 +241,20 @@ fn DocumentField(
                 on_undo=undo
             />
             <div>
+                <div class="btns">
+                    <button
+                        class="btn bare"
+                        type="button"
+                        aria-label=format!("Undo Ctrl Z in document {name}")
+                        disabled=move || !has_past.get()
+                        on:click=move |_| {
+                            undo.run(HistoryStep::Back);
+                        }
+                    >
+                        "Undo " <kbd>"Ctrl Z"</kbd>
+                    </button>
+                    <DocumentButtons desk at/>
+                </div>
                 <details class="edits" open=is_wide_screen()>
                     <summary>"Edit with one click"</summary>
                     <ManipulationButtons desk at/>

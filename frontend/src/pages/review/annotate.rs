@@ -41,7 +41,7 @@ pub(crate) fn AnnotatePage(
     let opening = LocalResource::new(move || load_task(task));
     let shown = |opened| match opened {
         TaskAccess::Stranger => view! {
-            <h1>"Review"</h1>
+            <h1>"Annotation"</h1>
             <p class="lead">
                 "Decisions are recorded under your name. "
                 <a href=PageRoute::Join.href()>"Sign in"</a>
@@ -54,7 +54,7 @@ pub(crate) fn AnnotatePage(
             view! { <AnnotationPage work/> }.into_any()
         }
     };
-    view! { <RequestReplyView answer=opening until="Loading the task" without="Review" shown/> }
+    view! { <RequestReplyView answer=opening until="Loading the task" without="Annotation" shown/> }
 }
 
 /// What the user finds at this address.
@@ -109,7 +109,7 @@ fn AnnotationPage(
     let report = Callback::new(move |note| work.report_problem(note));
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
-            <a href=PageRoute::ReviewTasks.href()>"Review"</a>
+            <a href=PageRoute::ReviewTasks.href()>"Annotation"</a>
             <span>{title}</span>
         </nav>
         <MyProgress work/>
@@ -429,7 +429,7 @@ fn NoItem(work: AnnotationPageState) -> impl IntoView {
         }
         if work.is_fetching_items() || !ended {
             return view! {
-                <h1 id=item::ITEM tabindex="-1">"Review"</h1>
+                <h1 id=item::ITEM tabindex="-1">"Annotation"</h1>
                 <p class="note" role="status">"Loading items"</p>
             }
             .into_any();

@@ -75,7 +75,7 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
     };
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
-            <a href=PageRoute::ReviewTasks.href()>"Review"</a>
+            <a href=PageRoute::ReviewTasks.href()>"Annotation"</a>
             <span>"Task " {desk.task.0}</span>
         </nav>
         <h1><bdi>{title}</bdi></h1>

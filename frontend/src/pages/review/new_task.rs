@@ -102,7 +102,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
     };
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
-            <a href=PageRoute::ReviewTasks.href()>"Review"</a>
+            <a href=PageRoute::ReviewTasks.href()>"Annotation"</a>
             <span>"New task"</span>
         </nav>
         <h1>"New task"</h1>

@@ -57,7 +57,7 @@ pub(crate) fn AnnotationTasksPage() -> impl IntoView {
         .into_any()
     };
     view! {
-        <h1>"Review"</h1>
+        <h1>"Annotation"</h1>
         <RequestReplyView answer=asked until="Loading tasks" shown/>
     }
 }
@@ -267,7 +267,7 @@ fn TrialLinks(studies: Vec<StudySummary>) -> impl IntoView {
         false => view! { <ul class="links">{rows}</ul> }.into_any(),
     };
     view! {
-        <Section id="try" name="Try reviewing" note="five items, nothing is saved">
+        <Section id="try" name="Try annotating" note="five items, nothing is saved">
             {body}
         </Section>
     }

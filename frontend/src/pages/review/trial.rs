@@ -41,13 +41,13 @@ pub(crate) fn TrialAnnotationPage(
     };
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
-            <a href=PageRoute::ReviewTasks.href()>"Review"</a>
-            <span>"Try reviewing"</span>
+            <a href=PageRoute::ReviewTasks.href()>"Annotation"</a>
+            <span>"Try annotating"</span>
         </nav>
         <p class="trying" role="note">
             "A trial run: nothing is saved or sent."
         </p>
-        <RequestReplyView answer=asked until="Loading five items" without="Try reviewing" shown/>
+        <RequestReplyView answer=asked until="Loading five items" without="Try annotating" shown/>
     }
 }
 
@@ -221,7 +221,7 @@ fn TrialFeedback(
         _ if !tried.instance.probe.is_axiom() => ("verdict quiet", "Answered"),
         Some(true) => ("verdict ok", "You agree with the axiom"),
         Some(false) => ("verdict bad", "You disagree with the axiom"),
-        None => ("verdict wait", "Not counted as a vote"),
+        None => ("verdict wait", "No preference"),
     };
     let expects = tried.instance.probe.is_axiom().then(|| {
         let all = [
@@ -277,7 +277,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
             _ if !place.probe.is_axiom() => ("verdict quiet", "no prediction"),
             Some(true) => ("verdict ok", "agrees"),
             Some(false) => ("verdict bad", "disagrees"),
-            None => ("verdict wait", "not a vote"),
+            None => ("verdict wait", "no preference"),
         };
         view! {
             <tr>
@@ -297,9 +297,9 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         .href(),
         seed.wrapping_add(1)
     );
-    let axioms = format_count_with_noun(votes as u64, "vote", "votes");
+    let answers = format_count_with_noun(votes as u64, "answer agrees", "answers agree");
     view! {
-        <h1 id=item::ITEM tabindex="-1">{format!("{with} of {axioms} agree with the axioms")}</h1>
+        <h1 id=item::ITEM tabindex="-1">{format!("{with} of {answers} with the axioms")}</h1>
         <div class="scrolls">
             <table class="short">
                 <thead>
@@ -313,11 +313,13 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
                 <tbody>{rows}</tbody>
             </table>
         </div>
-        <p class="note">"Nothing was saved."</p>
+        <p class="note">
+            "Nothing was saved. To annotate for a study, open the invitation link from the curator \
+             of its task."
+        </p>
         <div class="btns">
             <a class="btn main" href=further>"Try five more items"</a>
             <a class="btn" href=PageRoute::Study { study }.href()>"Open the study"</a>
-            <a class="btn" href=PageRoute::ReviewTasks.href()>"Take part"</a>
         </div>
     }
 }

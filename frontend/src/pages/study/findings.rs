@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::report::format;
+use shared::report::{self, format};
 use shared::stats::EstimateWithInterval;
 use shared::study::findings::{StudyFinding, find_notable_results};
 use shared::study::overview::StudyOverview;
@@ -13,6 +13,9 @@ use crate::widgets::heatmap::{HeatMapPosition, RankerOrRelevanceRow};
 
 /// The number of findings that are shown.
 const MAX_FINDINGS: usize = 3;
+
+/// The largest number of rankers whose most violated axioms are named.
+const MAX_NAMED_RANKERS: usize = 6;
 
 /// Renders the largest findings for the current controls.
 #[component]
@@ -45,7 +48,15 @@ pub(super) fn LargestFindingsList(
                 </li>
             }
         });
-        view! { <ol>{items.collect_view()}</ol> }.into_any()
+        // A sentence for each ranker; the heat map of many rankers says it better.
+        let most_violated = report::most_violated_axioms_finding(&overview)
+            .filter(|_| overview.rows.len() <= MAX_NAMED_RANKERS)
+            .map(|it| view! { <p class="note">{it}</p> });
+        view! {
+            <ol>{items.collect_view()}</ol>
+            {most_violated}
+        }
+        .into_any()
     };
     view! {
         <section class="findings" aria-labelledby="findings">

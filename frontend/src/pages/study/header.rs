@@ -88,8 +88,10 @@ pub(super) fn StudyHeader(
                     <span>{format_count_with_noun(it.totals.n_docs, "document", "documents")}</span>
                     {n_instances}
                     <span class="wide-only">{format::spell_out_iso_date(&it.created)}</span>
-                    <span class="hash wide-only" title="Instance hash">
-                        {format::shorten_hash(&it.instances_hash)}
+                    <span class="wide-only">
+                        <Term of=GlossaryTerm::InstanceHash>"Instance hash"</Term>
+                        " "
+                        <span class="hash">{format::shorten_hash(&it.instances_hash)}</span>
                     </span>
                 </p>
             </div>

@@ -18,10 +18,11 @@ use shared::verdict::VerdictOutcome;
 
 use super::address::{CellAddress, InstanceListView, InstanceView};
 use crate::api;
-use crate::number_format::{format_count_with_noun, format_p_value};
+use crate::number_format::format_count_with_noun;
 use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::figure::FigureView;
 use crate::widgets::heatmap::{HeatMapPosition, RankerOrRelevanceRow};
+use crate::widgets::term::{GlossaryTerm, Term};
 use crate::widgets::verdict;
 
 /// Renders the panel. It keeps its previous content, faded, while new numbers are loading.
@@ -288,7 +289,7 @@ impl TallyText {
 }
 
 fn significance_text(cell: &RankerAxiomResult) -> String {
-    let p = format_p_value(cell.p_holm);
+    let p = format::format_named_p_value(cell.p_holm);
     match cell.p_holm < FAMILY_WISE_ERROR_RATE {
         true => format!("differs from chance, {p}"),
         false => format!("not distinguishable from chance, {p}"),
@@ -386,11 +387,18 @@ fn ViolationList(
             </figure>
         }
     });
-    let label = match lines.len() {
-        0 => "",
-        1 => "Most instructive violation",
-        _ => "Most instructive violations",
-    };
+    let label = (!lines.is_empty()).then(|| {
+        let violations = if lines.len() == 1 {
+            "violation"
+        } else {
+            "violations"
+        };
+        view! {
+            <Term of=GlossaryTerm::MostInstructive>"Most instructive"</Term>
+            " "
+            {violations}
+        }
+    });
     let items = (0..).zip(lines).map(|(at, line)| {
         let view = InstanceView {
             ranker: Some(ranker.clone()),

@@ -17,6 +17,7 @@ use crate::api::{self, RequestError};
 use crate::number_format::spell_out_iso_date;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage, failure_view};
+use crate::widgets::figure::content_width;
 use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::job_status;
 use crate::widgets::progress::ProgressBarView;
@@ -216,7 +217,9 @@ fn OperatorButtons(
 #[component]
 fn LearningCurveSections(live: LiveTraining, name: String) -> impl IntoView {
     let is_empty = Memo::new(move |_| live.points.with(Vec::is_empty));
-    let layout = layout_for_screen();
+    let width = content_width();
+    let layout =
+        Memo::new(move |_| LearningCurveLayout::for_width(width.get() - 2.0 * plot::FIGURE_MARGIN));
     let figure = Signal::derive(move || {
         live.points
             .with(|it| plot::draw_learning_curves(it, layout.get()))
@@ -265,24 +268,6 @@ fn LearningCurveSections(live: LiveTraining, name: String) -> impl IntoView {
         }
         .into_any()
     }
-}
-
-/// Returns the layout of the learning curves for the width of the screen, which may change.
-fn layout_for_screen() -> Memo<LearningCurveLayout> {
-    let current = || {
-        let screen = document().document_element();
-        let screen = screen.map_or(0, |it| it.client_width());
-        // The style sheet sets the width of the content.
-        let padding = if screen <= 760 { 16 } else { 32 };
-        let content = screen.min(1440) - 2 * padding;
-        LearningCurveLayout::for_width(f64::from(content) - 2.0 * plot::LEARNING_CURVE_MARGIN)
-    };
-    let layout = RwSignal::new(current());
-    let resized = window_event_listener(leptos::ev::resize, move |_| {
-        let _ = layout.try_set(current());
-    });
-    on_cleanup(move || resized.remove());
-    Memo::new(move |_| layout.get())
 }
 
 /// Renders the effectiveness of the trained ranker with its controls, once the training has ended.

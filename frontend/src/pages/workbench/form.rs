@@ -310,6 +310,10 @@ fn AxiomFields(form: FormValuesAndErrors<LocalStudyFormValues, LocalStudyField>)
         <fieldset>
             <legend>"Axioms"</legend>
             <div class="checks">{probes.collect_view()}</div>
+            <p class="note">
+                "STMC1, STMC2 and STMC3 need word vectors: a GloVe or word2vec file, or vectors \
+                 trained on your documents."
+            </p>
             <FieldErrorMessage form field=LocalStudyField::Probes/>
             <FormTextField
                 form

@@ -78,7 +78,7 @@ pub(super) fn WorkbenchResultsSection(bench: WorkbenchState) -> impl IntoView {
             {previous}
             <div class:stale=is_previous aria-busy=move || is_previous().to_string()>
                 {body}
-                <ul class="note">{remarks}</ul>
+                {remarks}
                 {ways}
             </div>
             {runs}
@@ -193,7 +193,8 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
         .iter()
         .cloned()
         .map(|it| view! { <li>{it}</li> });
-    let remarks = remarks.collect_view();
+    let remarks = (!overview.remarks.is_empty())
+        .then(|| view! { <ul class="ahead">{remarks.collect_view()}</ul> });
     view! {
         {finding}
         <div class="scrolls" role="group" tabindex="0" aria-label="Fraction satisfied">

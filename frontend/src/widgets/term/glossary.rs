@@ -31,12 +31,16 @@ pub(crate) enum GlossaryTerm {
     InclusionProbability,
     /// The unit that is counted in every fraction.
     Instance,
+    /// The hash over all instances of a study.
+    InstanceHash,
     /// The 95 % confidence interval.
     Interval,
     /// The length tolerance δ.
     LengthTolerance,
     /// By how much an instance is satisfied.
     Margin,
+    /// The default order of instances.
+    MostInstructive,
     /// Normalized discounted cumulative gain.
     Ndcg,
     /// A satisfied, tied or violated instance.
@@ -139,6 +143,10 @@ impl GlossaryTerm {
                 "A query with two or three documents that meet the preconditions of an axiom, and \
                  its expected preference."
             }
+            GlossaryTerm::InstanceHash => {
+                "SHA-256 over all instances of a study. Figures with different instance hashes are \
+                 never put in one table."
+            }
             GlossaryTerm::Interval => {
                 "A 95 % percentile bootstrap interval over queries: other queries of the same kind \
                  would give a value in this range."
@@ -150,6 +158,10 @@ impl GlossaryTerm {
             GlossaryTerm::Margin => {
                 "By how much an instance is satisfied: left side minus right side of the expected \
                  preference, for two documents S(d1) − S(d2)."
+            }
+            GlossaryTerm::MostInstructive => {
+                "The order that puts a relevant document, a query with few function words and a \
+                 large margin first, and begins with one instance of each query."
             }
             GlossaryTerm::Ndcg => {
                 "Normalized discounted cumulative gain at a cutoff, from 0 to 1: \

@@ -83,3 +83,34 @@ fn words_name_the_two_rankers() {
         "[.00, .10) [.10, .15) [.15, .20) [.20, .25) [.25, 1.00]"
     );
 }
+
+#[test]
+fn the_difference_in_rr_is_stated_with_its_p_value() {
+    let mut found = fixture::compare_fixture_runs();
+    found.min_relevant_grade = 2;
+    let estimate = |value, low, high| EstimateWithInterval {
+        value,
+        interval: [low, high],
+    };
+    let rr = &mut found.reciprocal_rank;
+    rr.n_queries = 64;
+    rr.means = [
+        Some(estimate(0.76, 0.7, 0.8)),
+        Some(estimate(0.89, 0.8, 0.9)),
+    ];
+    rr.difference = Some(estimate(-0.13, -0.2, -0.05));
+    rr.p_permutation = Some(0.002);
+    expect!["Second is better than First: RR@10 .89 against .76, difference +.13 [+.05, +.20] over 64 queries, p = .0020 (paired permutation test). A document of grade 2 or higher is relevant."]
+        .assert_eq(&named(&mut found));
+    found.reciprocal_rank.p_permutation = Some(0.2);
+    expect!["Neither ranker is shown to be better: RR@10 .89 of Second, .76 of First, difference +.13 [+.05, +.20] over 64 queries, p = .20 (paired permutation test). A document of grade 2 or higher is relevant."]
+        .assert_eq(&named(&mut found));
+    found.reciprocal_rank.means = [None; 2];
+    assert_eq!(rr_difference_sentence(&found), None);
+}
+
+fn named(found: &mut RankerComparison) -> String {
+    found.rankers[0].label = "First".to_owned();
+    found.rankers[1].label = "Second".to_owned();
+    rr_difference_sentence(found).expect("both have a mean")
+}

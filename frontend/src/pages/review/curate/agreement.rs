@@ -41,7 +41,7 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
     let about = format!("{}#reviewing", PageRoute::About.href());
     view! {
         <ExportableFigureSection
-            of="review-"
+            of="annotation-"
             id="agreement"
             name="Inter-annotator agreement"
             said="Raw agreement and three chance-corrected coefficients."
@@ -52,14 +52,14 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
         />
         <p class="note"><a href=about>"What these coefficients mean"</a></p>
         <ExportableFigureSection
-            of="review-"
+            of="annotation-"
             id="pairs"
             name="Pairs of annotators"
             said="Over the items that both annotated."
             table=table("pairs")
         />
         <ExportableFigureSection
-            of="review-"
+            of="annotation-"
             id="people"
             name="Each annotator against the others"
             said="How often other annotators give the same answer, and α without this annotator."

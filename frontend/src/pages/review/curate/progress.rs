@@ -100,7 +100,7 @@ fn ProgressTables(
             .map(|days| {
                 view! {
                     <ExportableFigureSection
-                        of="review-"
+                        of="annotation-"
                         id="days"
                         name="Decisions per day"
                         said="All annotators, without training items."
@@ -110,7 +110,7 @@ fn ProgressTables(
                 }
             })}
         <ExportableFigureSection
-            of="review-"
+            of="annotation-"
             id="progress"
             name="Annotators"
             said="Number, speed and accuracy of decisions, and their drift."

@@ -41,7 +41,7 @@ fn ResultTables(desk: CurationPageState, own: Option<AnnotationTaskResults>) -> 
         );
         view! {
             <ExportableFigureSection
-                of="review-"
+                of="annotation-"
                 id="results"
                 name="Agreement with annotators"
                 said="Estimated over all instances that could be drawn."
@@ -49,7 +49,7 @@ fn ResultTables(desk: CurationPageState, own: Option<AnnotationTaskResults>) -> 
                 table=table("results")
             />
             <ExportableFigureSection
-                of="review-"
+                of="annotation-"
                 id="judgments"
                 name="Consensus of annotators"
                 said="Numbers of items."
@@ -58,7 +58,7 @@ fn ResultTables(desk: CurationPageState, own: Option<AnnotationTaskResults>) -> 
             <details>
                 <summary>"All estimates, with intervals that include annotator variation"</summary>
                 <ExportableFigureSection
-                    of="review-"
+                    of="annotation-"
                     id="details"
                     name="All estimates"
                     said="Each agreement over all items, over items without “equal”, and over \

@@ -295,8 +295,7 @@ fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> Strin
 
 /// Formats the interval of an effect over queries, as in `[−.02, +.20]`.
 pub(super) fn interval(effect: &BehavioralEffect) -> String {
-    let [low, high] = effect.score.interval.map(format::format_signed_fraction);
-    format!("[{low}, {high}]")
+    format::format_signed_interval(effect.score.interval)
 }
 
 /// Formats the score of an effect, as in `+.12 *†`: `*` marks a significant paired t test, `†` a

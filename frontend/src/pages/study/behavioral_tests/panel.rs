@@ -15,7 +15,7 @@ use super::super::address::InstanceListView;
 use super::layout::{interval, score};
 use super::state::{BehavioralTestsState, EffectCell};
 use crate::api;
-use crate::number_format::{format_count_with_noun, format_p_value};
+use crate::number_format::format_count_with_noun;
 use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::figure::FigureView;
 
@@ -135,7 +135,8 @@ fn MeasuredEffect(
         <div class="sum">
             <span class="big">{score(&effect)}</span>
             <p class="note">
-                {interval(&effect)} ", " {queries} <br/> {format_p_value(effect.p_queries)} {few}
+                {interval(&effect)} ", " {queries} <br/>
+                {format::format_named_p_value(effect.p_queries)} {few}
             </p>
         </div>
         <div>
