@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::probe::manipulation::Manipulation;
     use crate::probe::{Axiom, Probe};
-    use crate::study::definition::StudyDefinition;
+    use crate::study::StudyDefinition;
     use crate::study::fixture;
 
     #[test]
