@@ -172,7 +172,7 @@ fn the_heat_map_says_what_it_shows() {
         0,156 Neural
         0,182 <script>|%& _mean
         0,198 =1+1
-        [<script>|%& _mean on TFC1: .52 [.38, .61], 14,057 instances of 60 queries, p .34 after Holm]
+        [<script>|%& _mean on TFC1: .52 [.38, .61], 14,057 instances of 60 queries, p = .34 after Holm]
         210,185 .52
         280,185 –
         338,185 –

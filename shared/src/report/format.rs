@@ -281,7 +281,7 @@ mod tests {
         let shown =
             |value, interval| format_signed_estimate(&EstimateWithInterval { value, interval });
         assert_eq!(shown(0.12, [-0.031, 0.2]), "+.12 [−.03, +.20]");
-        assert_eq!(shown(0.0042, [0.0008, 0.0079]), "+.004 [+<.001, +.008]");
+        assert_eq!(shown(0.0042, [0.0003, 0.0079]), "+.004 [+<.001, +.008]");
         assert_eq!(shown(-0.0021, [-0.0042, 0.0]), "−.0021 [−.0042, .0000]");
         assert_eq!(shown(0.0, [0.0, 0.0]), ".00 [.00, .00]");
         assert_eq!(shown(0.0, [-1.0, 1.0]), ".00 [−1.00, +1.00]");
