@@ -1,7 +1,7 @@
 //! Number formats in addition to `shared::report::format`: plurals, sizes and durations.
 
 pub(crate) use shared::report::format::{
-    abbreviate_millions, format_count, format_two_digit_fraction, shorten_hash, spell_out_iso_date,
+    abbreviate_millions, format_count, format_two_digit_fraction, spell_out_iso_date,
 };
 
 /// Formats the bounds of a fraction, as in `[.92, .94]`.

@@ -158,8 +158,9 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
                         )}
                     </span>
                     <span>{found.analyzer.clone()}</span>
-                    <span class="hash" title="Hash of the compared data">
-                        {format::shorten_hash(&found.content_hash)}
+                    <span title="Hash of the compared data">
+                        "data hash "
+                        <span class="hash">{format::shorten_hash(&found.content_hash)}</span>
                     </span>
                 </p>
                 <ul class="note">{notes}</ul>

@@ -275,9 +275,6 @@ fn StudyCard(
                         )}
                     </span>
                     <span>{number_format::spell_out_iso_date(&card.created)}</span>
-                    <span class="hash" title="Instance hash">
-                        {number_format::shorten_hash(&card.instances_hash)}
-                    </span>
                     {(!card.is_published).then(|| view! { <span>"not published"</span> })}
                 </p>
             </a>
@@ -382,7 +379,7 @@ fn Legend(sample: LegendExample) -> impl IntoView {
     let dot = format!("{:.1}", 58.0 + 84.0 * fraction);
     view! {
         <figure>
-            <svg viewBox="0 0 360 232" role="img" aria-label=label>
+            <svg viewBox="-24 0 384 232" role="img" aria-label=label>
                 <path d="M44 34h112v96H44z" fill=fill></path>
                 <text class="figure" x="100" y="84" text-anchor="middle" style=("fill", ink)>
                     {shown}

@@ -221,7 +221,7 @@ pub(crate) fn StudyControlBar(
         let said = move || for_delta.with_value(|it| it.delta_text(&dials.get()));
         view! {
             <Slider
-                label="Length tolerance δ (terms)"
+                label="Length tolerance δ"
                 term=GlossaryTerm::LengthTolerance
                 last=reach.max_position()
                 place

@@ -87,12 +87,6 @@ pub(super) fn StudyHeader(
                     <span>{n_queries}</span>
                     <span>{format_count_with_noun(it.totals.n_docs, "document", "documents")}</span>
                     {n_instances}
-                    <span class="wide-only">{format::spell_out_iso_date(&it.created)}</span>
-                    <span class="wide-only">
-                        <Term of=GlossaryTerm::InstanceHash>"Instance hash"</Term>
-                        " "
-                        <span class="hash">{format::shorten_hash(&it.instances_hash)}</span>
-                    </span>
                 </p>
             </div>
             <div class="btns">
@@ -143,6 +137,7 @@ pub(super) fn StudyDescription(
     let gap = gap.map_or("any length difference".to_owned(), |it| {
         format!("δ {it} terms")
     });
+    let created = format::spell_out_iso_date(&it.created);
     let description = (!it.description.is_empty()).then(|| {
         view! { <p class="note tells">{it.description.clone()}</p> }
     });
@@ -153,7 +148,10 @@ pub(super) fn StudyDescription(
             <p class="note">
                 <Term of=GlossaryTerm::CandidatePool>"Candidate pool"</Term> ": "
                 <span title=it.pool.to_string()>{it.pool.describe()}</span>
-                {format!("; {gap}; {}. ", it.analyzer)} <a href=made.href()>"How it was made"</a>
+                {format!("; {gap}; {}. Created {}, ", it.analyzer, created)}
+                <Term of=GlossaryTerm::InstanceHash>"instance hash"</Term> " "
+                <span class="hash">{format::shorten_hash(&it.instances_hash)}</span> ". "
+                <a href=made.href()>"How it was made"</a>
             </p>
         </section>
     }
