@@ -98,6 +98,7 @@ impl MonoT5 {
         QueryDocumentTokenSequence {
             ids,
             document_start: second,
+            n_document_tokens: n_text,
             truncated: cut || query.truncated || text.truncated,
         }
     }

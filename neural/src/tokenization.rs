@@ -36,6 +36,8 @@ pub struct QueryDocumentTokenSequence {
     pub ids: Vec<u32>,
     /// The index of the first document token; before it are the query and special tokens.
     pub document_start: usize,
+    /// The number of content tokens of the document that are read, from its beginning.
+    pub n_document_tokens: usize,
     /// Whether tokens of the query or of the document were left out.
     pub truncated: bool,
 }
@@ -249,6 +251,7 @@ impl InputTokenizer {
         QueryDocumentTokenSequence {
             ids,
             document_start: second,
+            n_document_tokens: n_text,
             truncated: cut || query.truncated || text.truncated,
         }
     }

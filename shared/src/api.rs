@@ -146,6 +146,8 @@ endpoints! {
         ListInstancesRequest => InstancePage;
     Get "/api/studies/{study}/probes/{probe}/instances/{number}"
         GetInstanceRequest => InstanceDetails;
+    Get "/api/studies/{study}/probes/{probe}/instances/{number}/reading-ends"
+        GetReadingEndsRequest => ReadingEndsResponse;
     Get "/api/studies/{study}/export" ExportStudyRequest => Study;
     Get "/api/studies/{study}/collection-statistics"
         GetCollectionStatisticsRequest => CollectionStatisticsResponse;
@@ -345,6 +347,32 @@ pub struct GetInstanceRequest {
     /// The tie threshold, if set on the Study page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tie_threshold: Option<f64>,
+}
+
+/// Returns how far a neural ranker read the documents of an instance. The server needs the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GetReadingEndsRequest {
+    /// Name of the study.
+    pub study: String,
+    /// The axiom or behavioral test.
+    pub probe: Probe,
+    /// The variant of the axiom; `None` selects the first of the study.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<AxiomVariant>,
+    /// Index among the instances of the probe and variant, from 0.
+    pub number: u64,
+    /// The slug of the ranker, or its row in the study.
+    pub ranker: String,
+}
+
+/// How far a ranker read the documents of an instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ReadingEndsResponse {
+    /// For each document the number of bytes of its text that the ranker read, from its beginning;
+    /// `None` if it read the whole text, or passages from all over it.
+    pub n_bytes_read: Vec<Option<u32>>,
 }
 
 /// Returns the whole study as one value, as a static host serves it.

@@ -35,10 +35,10 @@ use shared::api::{
     CancelScoringJobRequest, CompareRankersRequest, CreateScoringJobRequest, ExportStudyRequest,
     GetAttentionRequest, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
     GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest, GetJobScoresRequest,
-    GetLateInteractionTopDocumentsRequest, GetReproductionRequest, GetScoringJobRequest,
-    GetServerInfoRequest, GetStudyRequest, ListComparedQueriesRequest, ListInstancesRequest,
-    ListLateInteractionAnalysesRequest, ListScoringJobsRequest, ListStudiesRequest, RequestMethod,
-    ResumeScoringJobRequest, ScoreDocumentsRequest,
+    GetLateInteractionTopDocumentsRequest, GetReadingEndsRequest, GetReproductionRequest,
+    GetScoringJobRequest, GetServerInfoRequest, GetStudyRequest, ListComparedQueriesRequest,
+    ListInstancesRequest, ListLateInteractionAnalysesRequest, ListScoringJobsRequest,
+    ListStudiesRequest, RequestMethod, ResumeScoringJobRequest, ScoreDocumentsRequest,
 };
 use utoipa::ToSchema;
 
@@ -132,6 +132,7 @@ impl Endpoints {
             of_study::<GetReproductionRequest>(),
             on::<ListInstancesRequest, _, _>(AccessLevel::Public, studies::list_instances),
             of_study::<GetInstanceRequest>(),
+            on::<GetReadingEndsRequest, _, _>(AccessLevel::PublicScoring, score::reading_ends),
             on::<ExportStudyRequest, _, _>(AccessLevel::Public, studies::export_study),
             of_study::<GetCollectionStatisticsRequest>(),
             on::<ScoreDocumentsRequest, _, _>(AccessLevel::PublicScoring, score::score),

@@ -7,7 +7,8 @@ use std::time::Instant;
 use axum::Json;
 use shared::api::people::AccessRole;
 use shared::api::{
-    AttentionResponse, GetAttentionRequest, ScoreDocumentsRequest, ScoreDocumentsResponse,
+    AttentionResponse, GetAttentionRequest, GetInstanceRequest, GetReadingEndsRequest,
+    ReadingEndsResponse, ScoreDocumentsRequest, ScoreDocumentsResponse, StudyRequest,
 };
 use shared::error::{Error as InputError, ErrorFieldName};
 
@@ -15,6 +16,7 @@ use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
+use crate::http::studies;
 use crate::models::{
     NeuralRanker, ScoreDetailLevel, ScoredDocuments, ScoringInputWithLimits,
     ScoringRequestInProgress,
@@ -136,6 +138,55 @@ pub(super) async fn attention(
     let turn = app.limits.scoring_turn().await;
     let found = run_blocking("reading attention", move || {
         turn.run(|| ranker.attention_weights(&asked))
+    });
+    Ok(Json(found.await?))
+}
+
+/// Returns how far a ranker of a study read the documents of an instance.
+pub(super) async fn reading_ends(
+    ApiRequest(app, caller, asked): ApiRequest<GetReadingEndsRequest>,
+) -> JsonResult<ReadingEndsResponse> {
+    let listed = studies::find_study(&app, &caller, &asked.study).await?;
+    let _place = app.limits.scoring(caller.scoring_asker())?;
+    let instance = GetInstanceRequest {
+        study: asked.study,
+        probe: asked.probe,
+        variant: asked.variant,
+        number: asked.number,
+        tie_threshold: None,
+    };
+    let name = asked.ranker;
+    let details = app.studies.compute(&listed, move |study| {
+        let row = study.parse_ranker_row_index(&name)?;
+        Ok((study.scores[row].ranker.clone(), instance.respond(study)?))
+    });
+    let (scored_by, details) = details.await?;
+    let wanted = RequestedRanker {
+        field: "ranker",
+        spec: scored_by.spec.clone(),
+    };
+    let ranker = wanted.load(&app, &caller).await?;
+    if ranker.about.fingerprint != scored_by.fingerprint {
+        let reason = "is another version of the model than the one that scored the study";
+        let field = ErrorFieldName::with_display_name("ranker", &scored_by.spec);
+        return Err(InputError::unsupported_value(field, reason).into());
+    }
+    let found = run_blocking("reading documents", move || {
+        // The title is a line of its own, which not every model reads.
+        let starts = details.docs.iter().map(|it| match ranker.reads_titles() {
+            true => 0,
+            false => {
+                let rest = it.text.text.get(it.text.title_length as usize..);
+                it.text.text.len() - rest.map_or(0, |it| it.trim_start().len())
+            }
+        });
+        let starts: Vec<usize> = starts.collect();
+        let documents = details.docs.iter().zip(&starts);
+        let documents: Vec<&str> = documents.map(|(it, &at)| &it.text.text[at..]).collect();
+        let read = ranker.n_bytes_read(&details.query.text, &documents)?;
+        let read = read.into_iter().zip(starts);
+        let n_bytes_read = read.map(|(n, at)| n.map(|it| it + at as u32)).collect();
+        Ok(ReadingEndsResponse { n_bytes_read })
     });
     Ok(Json(found.await?))
 }

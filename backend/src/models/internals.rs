@@ -78,6 +78,45 @@ impl NeuralRanker {
         Ok(inner.collect())
     }
 
+    /// Returns for each document how many bytes of it the ranker reads with a query, from its
+    /// beginning; none if it reads the whole document, or passages from all over it.
+    pub(crate) fn n_bytes_read(
+        &self,
+        query: &str,
+        documents: &[&str],
+    ) -> Result<Vec<Option<u32>>, Error> {
+        let query = self
+            .tokenize_texts(QueryOrDocumentRole::Query, &[query])?
+            .remove(0);
+        let each = documents.iter().map(|document| {
+            let parts = self.passages.split_document(document);
+            let [passage] = parts.passages[..] else {
+                return Ok(None);
+            };
+            let tokens = self
+                .tokenize_texts(QueryOrDocumentRole::Document, &[passage])?
+                .remove(0);
+            let n_read = match &*self.reader {
+                SeparateOrJointInputModel::Joint(model) => {
+                    model.join_tokenized_pair(&query, &tokens).n_document_tokens
+                }
+                SeparateOrJointInputModel::Independent(_) => tokens.spans.len(),
+                // The words of the whole document are counted.
+                SeparateOrJointInputModel::Expanded(_) => return Ok(None),
+            };
+            if !parts.truncated && !tokens.truncated && n_read >= tokens.spans.len() {
+                return Ok(None);
+            }
+            let last = n_read.checked_sub(1).and_then(|it| tokens.spans.get(it));
+            let end = last.map_or(0, |it| it.1 as usize);
+            let end = passage.char_indices().nth(end);
+            let end = end.map_or(passage.len(), |it| it.0);
+            let begin = passage.as_ptr() as usize - document.as_ptr() as usize;
+            Ok(Some((begin + end) as u32))
+        });
+        each.collect()
+    }
+
     /// Returns the attention weights of a cross-encoder for a pair: of one layer (default: the
     /// last) and of one head (default: the mean of all heads).
     pub(crate) fn attention_weights(

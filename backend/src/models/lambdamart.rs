@@ -206,6 +206,7 @@ impl LambdaMartRanker {
         QueryDocumentTokenSequence {
             ids: [&query.ids[..], &text.ids].concat(),
             document_start: query.ids.len(),
+            n_document_tokens: text.ids.len(),
             truncated: false,
         }
     }

@@ -12,6 +12,15 @@ pub(crate) struct HighlightSegment {
     pub(crate) mark: Option<TermHighlight>,
 }
 
+/// The place in a text up to which a ranker read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReadingEnd {
+    /// The number of bytes of the text that were read, from its beginning.
+    pub(crate) n_bytes: u32,
+    /// The label of the ranker.
+    pub(crate) ranker: String,
+}
+
 /// Renders a text with its highlights; `lit` is the query term that is hovered elsewhere.
 #[component]
 pub(crate) fn HighlightedTextView(
@@ -22,16 +31,37 @@ pub(crate) fn HighlightedTextView(
     /// The index of the hovered term.
     #[prop(optional, into)]
     lit: Option<RwSignal<Option<u32>>>,
+    /// Where rankers stopped reading, in ascending order.
+    #[prop(optional, into)]
+    ends: Signal<Vec<ReadingEnd>>,
 ) -> impl IntoView {
-    let (title, body) = split_after_title(&marked);
-    let show = move |part: HighlightedText| {
-        let segments = split_at_highlights(&part).into_iter();
-        segments
-            .map(|it| render_segment(it, &terms, lit))
-            .collect_view()
-    };
-    let title = title.map(|it| view! { <b class="doc-title">{show(it)}</b> });
-    view! { {title} {show(body)} }
+    move || {
+        let show = |part: &HighlightedText| {
+            let segments = split_at_highlights(part).into_iter();
+            segments
+                .map(|it| render_segment(it, &terms, lit))
+                .collect_view()
+        };
+        let (title, mut rest) = match split_text_at(&marked, marked.title_length) {
+            Some([title, body]) => (Some(title), body),
+            None => (None, marked.clone()),
+        };
+        let title = title.map(|it| view! { <b class="doc-title">{show(&it)}</b> });
+        let mut from = marked.title_length;
+        let mut read = Vec::new();
+        for ReadingEnd { n_bytes, ranker } in ends.get() {
+            let parts = split_text_at(&rest, n_bytes.saturating_sub(from));
+            if let Some([before, after]) = parts {
+                read.push(show(&before));
+                (rest, from) = (after, n_bytes);
+            }
+            let mark = format!("{ranker} stops reading here");
+            read.push(vec![
+                view! { <small class="reading-end">{mark}</small> }.into_any(),
+            ]);
+        }
+        view! { {title} {read} {show(&rest)} }
+    }
 }
 
 fn render_segment(
@@ -50,14 +80,12 @@ fn render_segment(
     .into_any()
 }
 
-/// Splits a text into its title, if it begins with one, and the rest, each with its highlights.
-fn split_after_title(marked: &HighlightedText) -> (Option<HighlightedText>, HighlightedText) {
-    let at = marked.title_length;
+/// Splits a text after a number of bytes, each part with its highlights; none if the first part
+/// would be empty or the text does not have this boundary.
+fn split_text_at(marked: &HighlightedText, at: u32) -> Option<[HighlightedText; 2]> {
     let parts = marked.text.split_at_checked(at as usize);
-    let Some((title, rest)) = parts.filter(|_| at > 0) else {
-        return (None, marked.clone());
-    };
-    let (of_title, of_rest) = marked.marks.iter().partition(|it| it.span.start < at);
+    let (first, rest) = parts.filter(|_| at > 0)?;
+    let (of_first, of_rest) = marked.marks.iter().partition(|it| it.span.start < at);
     let mut of_rest: Vec<TermHighlight> = of_rest;
     for mark in &mut of_rest {
         mark.span.start -= at;
@@ -68,7 +96,7 @@ fn split_after_title(marked: &HighlightedText) -> (Option<HighlightedText>, High
         marks,
         title_length: 0,
     };
-    (Some(part(title, of_title)), part(rest, of_rest))
+    Some([part(first, of_first), part(rest, of_rest)])
 }
 
 /// Renders a query term as it is highlighted in documents.
@@ -158,13 +186,13 @@ mod tests {
     }
 
     #[test]
-    fn a_title_and_the_rest_keep_their_marks() {
+    fn both_parts_of_a_text_keep_their_marks() {
         let marked = HighlightedText {
             text: "Über Eis Eis schmilzt".to_owned(),
             marks: vec![mark(6, 9), mark(10, 13)],
             title_length: 9,
         };
-        let (title, rest) = split_after_title(&marked);
+        let [title, rest] = split_text_at(&marked, marked.title_length).unwrap();
         let words = |it: &HighlightedText| {
             let spans = it.marks.iter().map(|it| it.span);
             let words = spans.map(|it| it.start as usize..it.end as usize);
@@ -172,7 +200,6 @@ mod tests {
                 .map(|span| it.text[span].to_owned())
                 .collect::<Vec<_>>()
         };
-        let title = title.unwrap();
         assert_eq!(
             (title.text.as_str(), words(&title)),
             ("Über Eis", vec!["Eis".to_owned()])
@@ -181,13 +208,8 @@ mod tests {
             (rest.text.as_str(), words(&rest)),
             (" Eis schmilzt", vec!["Eis".to_owned()])
         );
-        // A length that is none of the text is ignored.
-        for title_length in [0, 1, 900] {
-            let marked = HighlightedText {
-                title_length,
-                ..marked.clone()
-            };
-            assert_eq!(split_after_title(&marked), (None, marked.clone()));
+        for no_boundary in [0, 1, 900] {
+            assert_eq!(split_text_at(&marked, no_boundary), None);
         }
     }
 

@@ -99,13 +99,21 @@ impl InteractionRanker {
             config.network,
             InteractionNetworkConfig::Drmm(_) | InteractionNetworkConfig::Anmm(_)
         );
-        let n_known = |it: &TokenizedText| it.ids.iter().filter(|it| **it > 0).count();
-        let truncated = n_known(query) > config.max_query_terms
-            || (!reads_all && n_known(text) > config.max_document_terms);
+        // Unknown words, which have the id 0, do not count.
+        let end_of_known = |it: &TokenizedText, n_known: usize| {
+            let known = it.ids.iter().enumerate().filter(|it| *it.1 > 0);
+            known.map(|it| it.0).nth(n_known)
+        };
+        let end_of_document = match reads_all {
+            true => None,
+            false => end_of_known(text, config.max_document_terms),
+        };
+        let is_query_cut = end_of_known(query, config.max_query_terms).is_some();
         QueryDocumentTokenSequence {
             ids: [&query.ids[..], &text.ids].concat(),
             document_start: query.ids.len(),
-            truncated,
+            n_document_tokens: end_of_document.unwrap_or(text.ids.len()),
+            truncated: is_query_cut || end_of_document.is_some(),
         }
     }
 

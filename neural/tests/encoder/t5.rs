@@ -334,6 +334,7 @@ fn bounds_devices_and_foreign_tokens_are_refused() {
         let pair = QueryDocumentTokenSequence {
             ids,
             document_start: 0,
+            n_document_tokens: 0,
             truncated: false,
         };
         let error = model.score_pairs(&[&pair]).unwrap_err();

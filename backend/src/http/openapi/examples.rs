@@ -40,11 +40,12 @@ use shared::api::{
     CancelScoringJobRequest, CompareRankersRequest, CreateScoringJobRequest, Endpoint,
     ExportStudyRequest, GetAttentionRequest, GetBehavioralTestsRequest,
     GetCollectionStatisticsRequest, GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest,
-    GetJobScoresRequest, GetLateInteractionTopDocumentsRequest, GetReproductionRequest,
-    GetScoringJobRequest, GetServerInfoRequest, GetStudyRequest, JobScoresResponse, JobState,
-    ListComparedQueriesRequest, ListInstancesRequest, ListLateInteractionAnalysesRequest,
-    ListScoringJobsRequest, ListStudiesRequest, ResumeScoringJobRequest, ScoreDocumentsRequest,
-    ScoreDocumentsResponse, ScoringJob, ServerInfoResponse,
+    GetJobScoresRequest, GetLateInteractionTopDocumentsRequest, GetReadingEndsRequest,
+    GetReproductionRequest, GetScoringJobRequest, GetServerInfoRequest, GetStudyRequest,
+    JobScoresResponse, JobState, ListComparedQueriesRequest, ListInstancesRequest,
+    ListLateInteractionAnalysesRequest, ListScoringJobsRequest, ListStudiesRequest,
+    ReadingEndsResponse, ResumeScoringJobRequest, ScoreDocumentsRequest, ScoreDocumentsResponse,
+    ScoringJob, ServerInfoResponse,
 };
 use shared::compare::query_list::{ComparedQueryListOptions, ComparedQuerySort};
 use shared::compare::{RankerComparisonOptions, RankerRef};
@@ -364,6 +365,13 @@ examples! {
         number: 0,
         tie_threshold: None,
     };
+    GetReadingEndsRequest => GetReadingEndsRequest {
+        study: study(),
+        probe: TFC1,
+        variant: Some(AxiomVariant::Fixed),
+        number: 0,
+        ranker: "minilm-bi".to_owned(),
+    }, reply: ReadingEndsResponse { n_bytes_read: vec![Some(1_804), None] };
     ExportStudyRequest => ExportStudyRequest { study: study() };
     GetCollectionStatisticsRequest => GetCollectionStatisticsRequest { study: study() };
 

@@ -24,6 +24,7 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
             "/api/studies/{study}/reproductions/{paper}/tables/{table}",
             "/api/studies/{study}/rankers/{ranker}/probes/{probe}/instances",
             "/api/studies/{study}/probes/{probe}/instances/{number}",
+            "/api/studies/{study}/probes/{probe}/instances/{number}/reading-ends",
             "/api/studies/{study}/export",
             "/api/studies/{study}/collection-statistics",
             "/api/studies/{study}/human-judgments",

@@ -1,13 +1,16 @@
 //! The documents of an instance side by side, with highlighted query terms.
 
 use leptos::prelude::*;
+use shared::api::GetReadingEndsRequest;
 use shared::probe::{Probe, ScoreClaimKind};
 use shared::report::format;
+use shared::score::slug::ranker_slugs;
 use shared::study::instance_details::{InstanceDetails, InstanceDocument, QueryTermInfo};
 
+use crate::api;
 use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
-use crate::widgets::highlighted_text::HighlightedTextView;
+use crate::widgets::highlighted_text::{HighlightedTextView, ReadingEnd};
 
 /// Renders the two or three documents, in the order of the claim.
 #[component]
@@ -20,7 +23,12 @@ pub(super) fn InstanceDocuments(
     lit: RwSignal<Option<u32>>,
 ) -> impl IntoView {
     let kind = shown.claim.kind();
+    let ends = fetch_reading_ends(&study, &shown);
     let all = shown.docs.iter().enumerate().map(|(at, text)| {
+        let ends = Signal::derive(move || {
+            let ends = ends.get().unwrap_or_default();
+            ends.get(at).cloned().unwrap_or_default()
+        });
         let seen_in_part = truncation_note(&shown, at);
         let (text, terms) = (text.clone(), shown.terms.clone());
         let withheld = shown.has_withheld_texts;
@@ -30,7 +38,7 @@ pub(super) fn InstanceDocuments(
             None => (!made).then(|| "not judged".to_owned()),
         };
         let role = (document_role(&shown, at), grade);
-        view! { <InstanceDocumentView at text terms role seen_in_part withheld lit/> }
+        view! { <InstanceDocumentView at text terms role seen_in_part withheld lit ends/> }
     });
     let all = all.collect_view();
     let framed = shown.docs.iter().any(|it| it.term_distance.is_some());
@@ -60,6 +68,47 @@ pub(super) fn InstanceDocuments(
     .into_any()
 }
 
+/// Fetches for each document where the rankers that truncated it stopped reading, in ascending
+/// order. A ranker whose model the server does not have is left out.
+fn fetch_reading_ends(study: &str, shown: &InstanceDetails) -> LocalResource<Vec<Vec<ReadingEnd>>> {
+    let slugs = ranker_slugs(shown.verdicts.iter().map(|it| &it.ranker));
+    let rankers = shown.verdicts.iter().zip(slugs);
+    let rankers = rankers.filter(|(it, _)| it.truncated.contains(&true));
+    let rankers = rankers.filter(|_| !shown.has_withheld_texts);
+    let requests: Vec<(String, GetReadingEndsRequest)> = rankers
+        .map(|(verdict, slug)| {
+            let request = GetReadingEndsRequest {
+                study: study.to_owned(),
+                probe: shown.probe,
+                variant: Some(shown.variant),
+                number: shown.number,
+                ranker: slug,
+            };
+            (verdict.ranker.label.clone(), request)
+        })
+        .collect();
+    let n_documents = shown.docs.len();
+    LocalResource::new(move || {
+        let requests = requests.clone();
+        async move {
+            let mut ends = vec![Vec::new(); n_documents];
+            for (ranker, request) in requests {
+                let Ok(reply) = api::send_and_parse(&request).await else {
+                    continue;
+                };
+                for (of_document, n_bytes) in ends.iter_mut().zip(reply.n_bytes_read) {
+                    let ranker = ranker.clone();
+                    of_document.extend(n_bytes.map(|n_bytes| ReadingEnd { n_bytes, ranker }));
+                }
+            }
+            for of_document in &mut ends {
+                of_document.sort_by_key(|it| it.n_bytes);
+            }
+            ends
+        }
+    })
+}
+
 #[component]
 fn InstanceDocumentView(
     at: usize,
@@ -70,6 +119,7 @@ fn InstanceDocumentView(
     seen_in_part: Option<String>,
     withheld: bool,
     lit: RwSignal<Option<u32>>,
+    ends: Signal<Vec<ReadingEnd>>,
 ) -> impl IntoView {
     let (role, grade) = role;
     let counts = text.term_distance.map(|it| {
@@ -80,7 +130,7 @@ fn InstanceDocumentView(
         true if withheld => view! { <p class="note">"The text is not published."</p> }.into_any(),
         true => view! { <p class="note">"This document is empty."</p> }.into_any(),
         false => view! {
-            <p class="text" dir="auto"><HighlightedTextView marked=text.text terms lit/></p>
+            <p class="text" dir="auto"><HighlightedTextView marked=text.text terms lit ends/></p>
         }
         .into_any(),
     };
