@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use axum::Json;
 use shared::api::people::AccessRole;
+use shared::api::study_request::StudyRequest;
 use shared::api::{
     AttentionResponse, GetAttentionRequest, GetInstanceRequest, GetReadingEndsRequest,
-    ReadingEndsResponse, ScoreDocumentsRequest, ScoreDocumentsResponse, StudyRequest,
+    ReadingEndsResponse, ScoreDocumentsRequest, ScoreDocumentsResponse,
 };
 use shared::error::{Error as InputError, ErrorFieldName};
 
