@@ -25,6 +25,7 @@ mod people;
 mod health;
 mod openapi;
 mod static_files;
+mod first_paint;
 
 use std::io::Write;
 use std::net::SocketAddr;

@@ -97,7 +97,7 @@ pub(crate) fn LazyBundlePage(
         move |_| fetch()
     });
     let state = move || match stand.get() {
-        LoadState::Fetching => view! { <p class="note" role="status">{until}</p> }.into_any(),
+        LoadState::Fetching => view! { <p class="note until" role="status">{until}</p> }.into_any(),
         LoadState::Failed(error) => {
             let fetch = fetch.clone();
             let retry = Callback::new(move |()| fetch());

@@ -28,6 +28,8 @@ mod api;
 #[cfg(feature = "frontend")]
 mod app;
 mod bundle_loader;
+#[cfg(feature = "frontend")]
+mod first_paint;
 mod local_storage;
 mod location;
 mod keyboard;
@@ -47,4 +49,5 @@ pub fn mount_application() {
     theme::PageTheme::load_stored().apply_and_store();
     api::set_request_transport(|asked| Box::pin(api::transport::send_to_server_or_worker(asked)));
     leptos::mount::mount_to_body(app::App);
+    first_paint::remove_when_page_has_content();
 }

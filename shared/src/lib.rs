@@ -79,5 +79,6 @@ pub mod compare;
 pub mod report;
 pub mod annotation;
 pub mod plot;
+pub mod first_paint;
 pub mod reproduce;
 pub mod api;

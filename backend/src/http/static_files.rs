@@ -19,6 +19,7 @@ use crate::error::{Error, run_blocking};
 use crate::front_end_files::EmbeddedFrontEndFiles;
 use crate::http::AppState;
 use crate::http::content_coding::{BEST_LEVEL, ContentCoding, is_compressible_type};
+use crate::http::first_paint;
 
 /// All files of the front end, with their content security policy.
 pub(super) struct StaticFiles {
@@ -35,6 +36,9 @@ struct File {
     /// Entity tag from the hash of the file; `None` for a file whose name contains a hash.
     tag: Option<HeaderValue>,
 }
+
+/// The page that contains the app.
+const INDEX: &str = "index.html";
 
 /// Extension of files that are compressed with Brotli.
 const PACKED: &str = ".br";
@@ -62,10 +66,7 @@ impl StaticFiles {
                 (path, Arc::new(file))
             })
             .collect();
-        let index = by_path
-            .get("index.html")
-            .map(|it| &*it.body)
-            .unwrap_or_default();
+        let index = by_path.get(INDEX).map(|it| &*it.body).unwrap_or_default();
         let policy = policy(&String::from_utf8_lossy(index));
         StaticFiles { by_path, policy }
     }
@@ -73,7 +74,7 @@ impl StaticFiles {
     fn find(&self, path: &str) -> Option<&Arc<File>> {
         let path = path.trim_start_matches('/');
         let is_page = !path.rsplit('/').next().unwrap_or_default().contains('.');
-        self.by_path.get(if is_page { "index.html" } else { path })
+        self.by_path.get(if is_page { INDEX } else { path })
     }
 }
 
@@ -130,6 +131,16 @@ pub(super) async fn serve_page(State(app): State<AppState>, request: Request) ->
     let Some(file) = app.pages.find(path) else {
         return nothing().into_response();
     };
+    let with_texts = match file.content_type {
+        HTML => {
+            let index = String::from_utf8_lossy(&file.body);
+            let query_string = request.uri().query();
+            first_paint::index_with_texts(&app, &index, path, query_string).await
+        }
+        _ => None,
+    };
+    let with_texts = with_texts.map(|it| Arc::new(File::new(INDEX, Bytes::from(it), None)));
+    let file = with_texts.as_ref().unwrap_or(file);
     let mut response = match answer(file, request.headers()).await {
         Ok(response) => response,
         Err(error) => return error.into_response(),

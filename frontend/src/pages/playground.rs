@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::api::GetCollectionStatisticsRequest;
+use shared::first_paint::PLAYGROUND_QUESTION;
 use shared::probe::Probe;
 use shared::study::playground::{CollectionStatisticsAndVectors, evaluate_playground_input};
 use shared::text::Analyzer;
@@ -81,10 +82,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
         <div class="head">
             <div>
                 <h1>"Playground"</h1>
-                <p class="note">
-                    "Which axioms apply to your own query and documents, and which rankers \
-                     satisfy them? Results are recomputed as you type."
-                </p>
+                <p class="note">{PLAYGROUND_QUESTION}</p>
             </div>
             <div class="btns">
                 <initial_content::OpenedInstanceNotice desk opened/>

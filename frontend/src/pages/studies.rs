@@ -5,6 +5,7 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use shared::api::worker::LOCAL_STUDY;
+use shared::first_paint::{HOME_HEADING, HOME_LEAD};
 use shared::report::format;
 use shared::study::overview::StudySummary;
 
@@ -23,9 +24,11 @@ pub(crate) fn Studies() -> impl IntoView {
         true => NoStudies().into_any(),
         false => view! { <StudyCards found/> }.into_any(),
     };
+    // Until the studies are known, their links take the same space without being visible.
     let first = move || match cards.get() {
         Some(Ok(found)) => found.first().map(|it| it.name.clone()),
-        Some(Err(_)) | None => None,
+        Some(Err(_)) => None,
+        None => Some(String::new()),
     };
     let sample = move || match cards.get() {
         Some(Ok(found)) => found.iter().find_map(LegendExample::of),
@@ -35,15 +38,9 @@ pub(crate) fn Studies() -> impl IntoView {
         <Title text="Studies"/>
         <div class="home-top">
             <div>
-                <h1>"Why does a ranker rank the way it does?"</h1>
-                <p class="lead">
-                    "A retrieval axiom says which of two documents a good ranker should score \
-                     higher, for example the one with more occurrences of a query term. \
-                     Axioscope finds thousands of such pairs in a collection and shows how \
-                     often each ranker agrees, down to the single pair and the term that \
-                     decided it."
-                </p>
-                <p class="btns">
+                <h1>{HOME_HEADING}</h1>
+                <p class="lead">{HOME_LEAD}</p>
+                <p class="btns" class:loading-links=move || cards.get().is_none()>
                     {move || {
                         first()
                             .map(|study| {
@@ -61,7 +58,9 @@ pub(crate) fn Studies() -> impl IntoView {
                     </a>
                 </p>
             </div>
-            {move || sample().map(|sample| view! { <Legend sample/> })}
+            <div class="legend-space">
+                {move || sample().map(|sample| view! { <Legend sample/> })}
+            </div>
         </div>
         {stored_summary::load().map(|summary| {
             let study = PageRoute::Study { study: LOCAL_STUDY.to_owned() };

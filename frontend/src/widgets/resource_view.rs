@@ -30,7 +30,7 @@ where
 {
     move || match (answer.get(), &waiting) {
         (None, Some(waiting)) => waiting.run(),
-        (None, None) => view! { <p class="note" role="status">{until}</p> }.into_any(),
+        (None, None) => view! { <p class="note until" role="status">{until}</p> }.into_any(),
         (Some(Err(_)), _) => view! {
             {without.map(|it| view! { <h1>{it}</h1> })}
             <RequestErrorMessage answer/>

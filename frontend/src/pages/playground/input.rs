@@ -5,6 +5,7 @@
 //! left out.
 
 use shared::error::Error;
+use shared::first_paint::{PLAYGROUND_DOCUMENTS, PLAYGROUND_QUERY};
 use shared::probe::{Axiom, AxiomVariant, IrAxiomsAxiom, MiningThresholds, Probe};
 use shared::rank::LexicalRanker;
 use shared::study::playground::PlaygroundRequest;
@@ -249,15 +250,8 @@ impl PlaygroundInput {
     /// side by side. QL prefers A, and BM25 prefers B, the only document with the word `feed`.
     pub(crate) fn opening_example() -> PlaygroundInput {
         PlaygroundInput {
-            query: "feed sourdough starter".to_owned(),
-            documents: [
-                "A sourdough starter is flour and water with wild yeast. The sourdough starter \
-                 raises the dough, and its acids give sourdough bread its taste.",
-                "Feed it flour and water once a day. A starter that rests in the fridge needs \
-                 food only once a week, and the sourdough will rise as well as before.",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
+            query: PLAYGROUND_QUERY.to_owned(),
+            documents: PLAYGROUND_DOCUMENTS.map(str::to_owned).to_vec(),
             settings: PlaygroundSettings::default_settings(),
         }
     }

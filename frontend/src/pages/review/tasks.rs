@@ -6,6 +6,7 @@ use shared::api::annotation::{
     AnnotationTaskStatus, AnnotationTaskSummary, ListTasksRequest, TaskProgressSummary,
 };
 use shared::api::people::{AccessRole, SessionResponse};
+use shared::first_paint::ANNOTATION_INTRODUCTION;
 use shared::study::overview::StudySummary;
 
 use super::identity::fetch_session_and_open_outbox;
@@ -42,7 +43,7 @@ pub(crate) fn AnnotationTasksPage() -> impl IntoView {
             }
             .into_any(),
             None => view! {
-                <p class="lead">{INTRODUCTION}</p>
+                <p class="lead">{ANNOTATION_INTRODUCTION}</p>
                 <NeedsServerNotice
                     what="Annotation tasks"
                     otherwise=|| "You can still try five items of a study; nothing is saved."
@@ -87,11 +88,6 @@ async fn load() -> Result<TasksPageData, RequestError> {
     })
 }
 
-/// The introduction to human judgments.
-const INTRODUCTION: &str = "An axiom predicts which of two documents a good ranker should score \
-     higher. Annotators judge whether the axiom holds for real documents: given a query and two \
-     documents, they choose the document that answers the query better.";
-
 /// Renders the page for users without an account.
 #[component]
 fn VisitorIntroduction(
@@ -99,7 +95,7 @@ fn VisitorIntroduction(
     children: Children,
 ) -> impl IntoView {
     view! {
-        <p class="lead">{INTRODUCTION}</p>
+        <p class="lead">{ANNOTATION_INTRODUCTION}</p>
         <p>{children()}</p>
     }
 }

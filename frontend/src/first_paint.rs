@@ -1,0 +1,53 @@
+//! The heading and the texts that the server wrote into the page, until the page shows them itself.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use gloo_timers::callback::Interval;
+use leptos::prelude::*;
+use shared::first_paint::FIRST_PAINT_ID;
+use wasm_bindgen::JsCast;
+
+/// The time between two looks at the page.
+const PAUSE_MS: u32 = 30;
+
+/// The number of looks after which the texts are removed in any case: six seconds, in which a page
+/// that waits longer says so.
+const MAX_LOOKS: u32 = 200;
+
+/// Matches a page with its content.
+const HAS_CONTENT: &str = "main :is(h1, .failure)";
+
+/// Matches a page, a part of which is loading.
+const IS_LOADING: &str = "main :is(.waiting, .loading, .until)";
+
+/// Removes the texts once the page has its content, or when the reader presses a key or a button.
+pub(crate) fn remove_when_page_has_content() {
+    let Some(texts) = document().get_element_by_id(FIRST_PAINT_ID) else {
+        return;
+    };
+    let matches = |selector| document().query_selector(selector).ok().flatten().is_some();
+    // The server does not know the fragment, which can have other documents.
+    if !window().location().hash().unwrap_or_default().is_empty() {
+        texts.remove();
+        return;
+    }
+    let timer = Rc::new(RefCell::new(None::<Interval>));
+    let own = timer.clone();
+    let mut n_looks = 0;
+    let on_screen = texts.clone();
+    let look = Interval::new(PAUSE_MS, move || {
+        n_looks += 1;
+        let is_ready = matches(HAS_CONTENT) && !matches(IS_LOADING);
+        if is_ready || n_looks >= MAX_LOOKS || !on_screen.is_connected() {
+            on_screen.remove();
+            own.borrow_mut().take();
+        }
+    });
+    *timer.borrow_mut() = Some(look);
+    for event in ["keydown", "pointerdown"] {
+        let texts = texts.clone();
+        let remove = wasm_bindgen::closure::Closure::once_into_js(move || texts.remove());
+        let _ = window().add_event_listener_with_callback(event, remove.unchecked_ref());
+    }
+}
