@@ -17,7 +17,6 @@ use shared::first_paint::{
 use shared::probe::{AxiomVariant, Probe};
 use shared::report::markup::escape_markup;
 use shared::study::Study;
-use shared::study::controls::StudyPageControls;
 use shared::study::instance_details::HighlightedText;
 
 use crate::http::AppState;
@@ -102,12 +101,12 @@ async fn page_texts(app: &AppState, path: &str, query_string: &str) -> Option<Pa
         }
         ["studies", study, "probes", probe, "instances", number] => {
             let (probe, number) = (probe.parse().ok()?, number.parse().ok()?);
-            let variant = match parameter(query_string, "variant") {
-                Some(it) => Some(it.parse().ok()?),
-                None => None,
-            };
+            let variant = parameter(query_string, "variant").map(str::to_owned);
             of_study(app, study, move |study| {
-                instance_texts(study, probe, variant, number)
+                let variants = &study.definition.variants;
+                let wanted = |it: &&AxiomVariant| variant.as_deref() == Some(it.slug());
+                let variant = variants.iter().find(wanted).or(variants.first());
+                instance_texts(study, probe, variant.copied(), number)
             })
             .await
         }
@@ -148,11 +147,7 @@ fn instance_texts(
     variant: Option<AxiomVariant>,
     number: u64,
 ) -> Result<PageTexts, InputError> {
-    let controls = StudyPageControls {
-        variant,
-        ..StudyPageControls::default()
-    };
-    let variant = controls.variant_shown_in_study(study)?;
+    let variant = variant.unwrap_or(AxiomVariant::Fixed);
     let shown = study.instance_texts(probe, variant, number)?;
     Ok(PageTexts {
         heading: shown.query.text,

@@ -37,6 +37,9 @@ struct File {
     tag: Option<HeaderValue>,
 }
 
+/// The type of the page that contains the app.
+const HTML: &str = "text/html; charset=utf-8";
+
 /// The page that contains the app.
 const INDEX: &str = "index.html";
 
@@ -272,7 +275,7 @@ fn name_has_hash(path: &str) -> bool {
 
 fn content_type(path: &str) -> &'static str {
     match path.rsplit('.').next().unwrap_or_default() {
-        "html" => "text/html; charset=utf-8",
+        "html" => HTML,
         "js" | "mjs" => "text/javascript; charset=utf-8",
         "css" => "text/css; charset=utf-8",
         "wasm" => "application/wasm",
