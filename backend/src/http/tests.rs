@@ -93,7 +93,7 @@ impl Site {
         let token = store.replace_operator_token().await.unwrap();
         let models = Arc::new(models);
         let (stop, stopping) = watch::channel(false);
-        let index = "<html><script type=\"module\">start()</script></html>";
+        let index = "<html><script type=\"module\">start()</script><body></body></html>";
         let files = [
             ("index.html", index),
             ("app-0123456789abcdef.js", "start"),

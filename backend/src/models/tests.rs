@@ -439,6 +439,32 @@ fn score_all(
 }
 
 #[test]
+fn what_a_ranker_reads_of_a_document_has_the_score_of_the_whole() {
+    let query = "where do rivers end";
+    let long = "Ähnlich weit: the river carries sand past old houses. ".repeat(20);
+    for (folder, spec) in [
+        ("tiny", "tiny:bi"),
+        ("tiny", "tiny:bi+firstp=30/30"),
+        ("cross-tiny", "cross-tiny:cross"),
+        ("colbert-tiny", "colbert-tiny:colbert"),
+        ("t5", "t5:monot5"),
+    ] {
+        let models = only_model(fixture(folder));
+        let ranker = models.get_or_load_ranker(spec).unwrap();
+        let read = ranker.n_bytes_read(query, &[&long, "a river"]).unwrap();
+        let [Some(n), None] = read[..] else {
+            panic!("{spec}: {read:?}")
+        };
+        let beginning = long[..n as usize].to_owned();
+        let texts = [long.clone(), beginning, long[..n as usize / 2].to_owned()];
+        let said = ranker.score_documents_in_detail(query, &texts).unwrap();
+        let [whole, beginning, half] = [0, 1, 2].map(|it| said[it].score);
+        assert!((whole - beginning).abs() < 1e-5 * whole.abs().max(1.0), "{spec}");
+        assert!(whole != half, "{spec}");
+    }
+}
+
+#[test]
 fn a_long_text_is_worth_what_its_passages_are() {
     let models = tiny();
     let text = "the river carries sand past old houses, and the bank is made of mud and stone";

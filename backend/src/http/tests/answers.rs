@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use shared::api::annotation::ExportTaskRequest;
+use shared::first_paint::{FIRST_PAINT_ID, HOME_HEADING};
 
 use super::*;
 
@@ -368,6 +369,34 @@ async fn pages_come_with_what_keeps_them_safe() {
         api.header("content-security-policy")
             .contains("default-src 'none'")
     );
+}
+
+#[tokio::test]
+async fn a_page_comes_with_its_heading_unless_the_study_is_not_published() {
+    let site = Site::new(ListenScope::Network).await;
+    let page = async |path: &str| {
+        let page = site.get(path).await;
+        assert_eq!(page.status, StatusCode::OK, "{path}");
+        String::from_utf8(page.body.to_vec()).unwrap()
+    };
+    let heading = |it: &str| format!("<h1>{it}</h1>");
+    let index = page("/workbench").await;
+    assert!(!index.contains(FIRST_PAINT_ID), "{index}");
+    assert!(page("/").await.contains(&heading(HOME_HEADING)));
+    assert!(page("/studies/open").await.contains(&heading("open")));
+    for path in [
+        "/studies/hidden",
+        "/studies/no-such",
+        "/studies/open/probes/tfc1/instances/0",
+        "/studies/open/probes/no-such/instances/0",
+        "/playground?q=mine",
+    ] {
+        assert_eq!(page(path).await, index, "{path}");
+    }
+    // The tag is that of the content.
+    let tag = async |path: &str| site.get(path).await.header("etag").to_owned();
+    assert_ne!(tag("/").await, tag("/workbench").await);
+    assert_eq!(tag("/").await, tag("/studies").await);
 }
 
 #[tokio::test]
