@@ -459,7 +459,10 @@ fn what_a_ranker_reads_of_a_document_has_the_score_of_the_whole() {
         let texts = [long.clone(), beginning, long[..n as usize / 2].to_owned()];
         let said = ranker.score_documents_in_detail(query, &texts).unwrap();
         let [whole, beginning, half] = [0, 1, 2].map(|it| said[it].score);
-        assert!((whole - beginning).abs() < 1e-5 * whole.abs().max(1.0), "{spec}");
+        assert!(
+            (whole - beginning).abs() < 1e-5 * whole.abs().max(1.0),
+            "{spec}"
+        );
         assert!(whole != half, "{spec}");
     }
 }

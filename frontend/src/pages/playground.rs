@@ -21,6 +21,7 @@ pub(crate) mod verdict_chip;
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use leptos::prelude::*;
 use shared::api::GetCollectionStatisticsRequest;
@@ -129,7 +130,14 @@ fn update_answer(desk: PlaygroundState) {
         soon.cancel();
         later.cancel();
         if before.is_none() {
-            desk.answer.set(compute_answer(sheet, collection));
+            // The fields are painted first.
+            desk.answer.set(PlaygroundEvaluationState::Loading);
+            set_timeout(
+                move || {
+                    let _ = desk.answer.try_set(compute_answer(sheet, collection));
+                },
+                Duration::ZERO,
+            );
             return;
         }
         let n_bytes: usize = sheet.documents.iter().map(String::len).sum();

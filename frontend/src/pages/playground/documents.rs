@@ -12,6 +12,7 @@ use super::manipulations::ManipulationButtons;
 use super::state::{NAMES, PlaygroundState};
 use super::text_history::TextUndoHistory;
 use crate::number_format;
+use crate::widgets::details::DetailsOnDemand;
 use crate::widgets::text_diff::{
     DiffLabelWording, TextDiffSegment, TextDiffView, WordChange, diff_words, summarize_text_changes,
 };
@@ -255,10 +256,13 @@ fn DocumentField(
                     </button>
                     <DocumentButtons desk at/>
                 </div>
-                <details class="edits" open=is_wide_screen()>
-                    <summary>"Edit with one click"</summary>
+                <DetailsOnDemand
+                    class="edits"
+                    is_open=RwSignal::new(is_wide_screen())
+                    summary=|| "Edit with one click"
+                >
                     <ManipulationButtons desk at/>
-                </details>
+                </DetailsOnDemand>
                 <ChangesSinceOpened desk at/>
             </div>
         </section>

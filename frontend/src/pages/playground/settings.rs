@@ -1,7 +1,6 @@
 //! The settings: collection, analyzer, limits of the preconditions, and ranker parameters.
 
 use leptos::ev::{Event, Targeted};
-use leptos::html;
 use leptos::prelude::*;
 use shared::probe::AxiomVariant;
 use shared::study::overview::StudySummary;
@@ -16,6 +15,7 @@ use crate::widgets::analyzer::{
 use crate::widgets::axiom_fields::{
     FURTHER_AXIOMS_LABEL, LENGTH_TOLERANCE_LABEL, MIN_QUERY_TERMS_LABEL,
 };
+use crate::widgets::details::DetailsOnDemand;
 use crate::widgets::form::{FieldErrorMessage, FormTextField, RadioButton};
 use crate::widgets::resource_view::RequestErrorMessage;
 use crate::widgets::term::{GlossaryTerm, Term};
@@ -33,20 +33,23 @@ pub(super) fn PlaygroundSettingsFields(
     };
     let form = desk.settings_with_errors();
     let has_errors = Memo::new(move |_| form.errors.with(|it| !it.is_empty()));
-    let details = NodeRef::<html::Details>::new();
+    let is_open = RwSignal::new(false);
     Effect::new(move |_| {
-        if has_errors.get()
-            && let Some(details) = details.get()
-        {
-            details.set_open(true);
+        if has_errors.get() {
+            is_open.set(true);
         }
     });
     view! {
-        <details node_ref=details class="section chosen-settings">
-            <summary><b>"Analyzer and ranker settings"</b> ": " {summary}</summary>
+        <DetailsOnDemand
+            class="section chosen-settings"
+            is_open
+            summary=move || {
+                view! { <b>"Analyzer and ranker settings"</b> ": " {summary} }
+            }
+        >
             <AnalysisSettings desk/>
             <RankerParameters desk/>
-        </details>
+        </DetailsOnDemand>
     }
 }
 
