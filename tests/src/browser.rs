@@ -26,6 +26,7 @@ mod tour;
 mod trainings;
 mod rebinding;
 mod readability;
+mod first_paint;
 mod first_screen;
 mod long_tasks;
 mod annotation;

@@ -128,7 +128,8 @@ impl BrowserTab {
     /// Loads a path of the site.
     pub(crate) fn open(&self, path: &str) {
         self.visit(&format!("{}{path}", self.origin));
-        self.wait_for_element("the page is drawn", "main h1, main .failure");
+        let drawn = "body:not(:has(> #first-paint)) main :is(h1, .failure)";
+        self.wait_for_element("the page is drawn", drawn);
     }
 
     /// Loads an address of any site.
