@@ -17,8 +17,8 @@ const COUNT: f64 = 84.0;
 const ROW: f64 = 20.0;
 const GAP: f64 = 14.0;
 
-/// Draws one bar for each step of each axiom; its length is the logarithm of the count. The width is
-/// at most a number of pixels, unless that is less than 320.
+/// Draws one bar for each step of each axiom; its length is the logarithm of the count. The width
+/// is at most a number of pixels, unless that is less than 320.
 pub fn draw_mining_funnel(funnels: &[AxiomRelaxationFunnel], max_width: f64) -> PlotFigure {
     let width = max_width.clamp(320.0, MAX_WIDTH);
     let longest = width - LEFT - COUNT;
@@ -83,8 +83,8 @@ const PANEL: f64 = 3.0 * BAR + 44.0;
 const MAX_PANELS_A_ROW: f64 = 4.0;
 
 /// Draws three bars with their intervals for each ranker: little, medium and high overlap. A line
-/// across a bar is the value of a trained ranker for another query. The width is at most a number of
-/// pixels, unless that is less than one panel needs.
+/// across a bar is the value of a trained ranker for another query. The width is at most a number
+/// of pixels, unless that is less than one panel needs.
 pub fn draw_effectiveness_by_overlap_third(
     names: &[String],
     measure: &str,
