@@ -1,15 +1,15 @@
 //! The heading and the texts that the server wrote into the page, until the page shows them itself.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
-use gloo_timers::callback::Interval;
+use leptos::leptos_dom::helpers::IntervalHandle;
 use leptos::prelude::*;
 use shared::first_paint::FIRST_PAINT_ID;
-use wasm_bindgen::JsCast;
 
 /// The time between two looks at the page.
-const PAUSE_MS: u32 = 30;
+const PAUSE: Duration = Duration::from_millis(30);
 
 /// The number of looks after which the texts are removed in any case: six seconds, in which a page
 /// that waits longer says so.
@@ -32,22 +32,23 @@ pub(crate) fn remove_when_page_has_content() {
         texts.remove();
         return;
     }
-    let timer = Rc::new(RefCell::new(None::<Interval>));
+    let n_looks = Cell::new(0);
+    let timer = Rc::new(Cell::new(None::<IntervalHandle>));
     let own = timer.clone();
-    let mut n_looks = 0;
     let on_screen = texts.clone();
-    let look = Interval::new(PAUSE_MS, move || {
-        n_looks += 1;
+    let look = move || {
+        n_looks.set(n_looks.get() + 1);
         let is_ready = matches(HAS_CONTENT) && !matches(IS_LOADING);
-        if is_ready || n_looks >= MAX_LOOKS || !on_screen.is_connected() {
+        if is_ready || n_looks.get() >= MAX_LOOKS || !on_screen.is_connected() {
             on_screen.remove();
-            own.borrow_mut().take();
+            if let Some(timer) = own.take() {
+                timer.clear();
+            }
         }
-    });
-    *timer.borrow_mut() = Some(look);
+    };
+    timer.set(set_interval_with_handle(look, PAUSE).ok());
     for event in ["keydown", "pointerdown"] {
         let texts = texts.clone();
-        let remove = wasm_bindgen::closure::Closure::once_into_js(move || texts.remove());
-        let _ = window().add_event_listener_with_callback(event, remove.unchecked_ref());
+        let _ = window_event_listener_untyped(event, move |_| texts.remove());
     }
 }

@@ -12,9 +12,10 @@ pub(crate) fn VerdictChip(
     /// The outcome; none if scores are missing.
     outcome: Option<VerdictOutcome>,
 ) -> impl IntoView {
-    view! {
-        <span class=outcome_css_classes(outcome)>{outcome_label_for_probe(probe, outcome)}</span>
-    }
+    let class = outcome_css_classes(outcome);
+    // Blue and rust mean with and against an axiom; a behavioral test has no right answer.
+    let quiet = !probe.is_axiom();
+    view! { <span class=class class:quiet=quiet>{outcome_label_for_probe(probe, outcome)}</span> }
 }
 
 /// Returns the CSS classes of an outcome; none if scores are missing.

@@ -119,9 +119,13 @@ pub fn rr_difference_sentence(found: &RankerComparison) -> Option<String> {
             "Neither ranker is shown to be better: RR@10 {its} of {better}, {theirs} of {other}"
         ),
     };
+    let elsewhere = match found.min_relevant_grade {
+        1 => "",
+        _ => "; the other pages of the study count grade 1",
+    };
     Some(format!(
         "{said}, difference {} over {} queries, {} (paired permutation test). A document of grade \
-         {} or higher is relevant.",
+         {} or higher is relevant{elsewhere}.",
         format::format_signed_estimate(&lead),
         format::format_count(rr.n_queries),
         format::format_named_p_value(p),
@@ -349,7 +353,7 @@ fn fractions(found: &RankerComparison) -> ReportTable {
             TableColumnKind::Number,
             rankers.map(|it| format!("higher for {it}")),
         )
-        .add_number_columns("p (t test) | p (randomization) | queries");
+        .add_number_columns("p (t test) | p (permutation) | queries");
     let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::PValue);
     let share = |it: &PairedMetricMeans, side| {
         let share = it.win_rate(side);

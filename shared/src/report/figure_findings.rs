@@ -225,9 +225,10 @@ fn scatter_finding(figures: &StudyFigures) -> Option<String> {
 }
 
 /// Names the axiom that each ranker violates most: `BM25 violates TP most: in 24 % of its
-/// instances.`; none without a verdict.
+/// instances.`, or `Every ranker violates TP most: BM25 in 24 % of its instances, QL in 31 %.`; none
+/// without a verdict.
 pub fn most_violated_axioms_finding(overview: &StudyOverview) -> Option<String> {
-    let sentences = overview.rows.iter().filter_map(|row| {
+    let most_violated = overview.rows.iter().filter_map(|row| {
         let cells = overview.columns.iter().zip(&row.cells);
         let shares = cells.filter_map(|(column, cell)| {
             let tally = &cell.as_ref()?.tally;
@@ -235,18 +236,32 @@ pub fn most_violated_axioms_finding(overview: &StudyOverview) -> Option<String> 
             (n > 0).then(|| (column.probe, tally.violated as f64 / n as f64))
         });
         let (probe, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let label = &row.ranker.label;
-        Some(match share > 0.0 {
+        Some((&row.ranker.label, probe, share))
+    });
+    let most_violated: Vec<(&String, Probe, f64)> = most_violated.collect();
+    let (first_label, first_probe, first_share) = most_violated.first()?;
+    let is_same = |it: &(&String, Probe, f64)| it.1 == *first_probe && it.2 > 0.0;
+    if most_violated.len() > 1 && most_violated.iter().all(is_same) {
+        let others = most_violated[1..].iter();
+        let others = others.map(|it| format!(", {} in {}", it.0, format::format_percent(it.2)));
+        return Some(format!(
+            "Every ranker violates {} most: {first_label} in {} of its instances{}.",
+            first_probe.name(),
+            format::format_percent(*first_share),
+            others.collect::<String>()
+        ));
+    }
+    let sentences = most_violated
+        .iter()
+        .map(|(label, probe, share)| match *share > 0.0 {
             true => format!(
                 "{label} violates {} most: in {} of its instances.",
                 probe.name(),
-                format::format_percent(share)
+                format::format_percent(*share)
             ),
             false => format!("{label} violates no axiom."),
-        })
-    });
-    let sentences: Vec<String> = sentences.collect();
-    (!sentences.is_empty()).then(|| sentences.join(" "))
+        });
+    Some(sentences.collect::<Vec<String>>().join(" "))
 }
 
 /// Names the largest effect of the behavioral tests that a predicate includes.
@@ -396,9 +411,11 @@ mod tests {
         // 963 of 14,057 instances of TFC1; of LNC2, BM25 violates none.
         assert_eq!(
             most_violated_axioms_finding(&overview).unwrap(),
-            "BM25 violates TFC1 most: in 7 % of its instances. MiniLM violates TFC1 most: in 48 % \
-             of its instances."
+            "Every ranker violates TFC1 most: BM25 in 7 % of its instances, MiniLM in 48 %."
         );
+        overview.rows[1].cells[0] = None;
+        let different = most_violated_axioms_finding(&overview).unwrap();
+        assert!(different.starts_with("BM25 violates TFC1 most: in 7 % of its instances. MiniLM "));
         overview.rows.truncate(1);
         overview.rows[0].cells[0] = None;
         let none = most_violated_axioms_finding(&overview).unwrap();

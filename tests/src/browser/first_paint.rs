@@ -66,7 +66,7 @@ fn a_text_is_marked_where_a_model_stopped_reading() {
             &[],
         );
         let [at, length] = [0, 1].map(|it| split[it].as_u64().unwrap());
-        // 62 tokens of English have more than 150 characters.
-        assert!((150..length).contains(&at), "{at} of {length}");
+        // The title of the document is outside this element, or at its beginning.
+        assert!((20..length - 20).contains(&at), "{at} of {length}");
     });
 }

@@ -20,7 +20,7 @@ const PAGES: [(&str, &str); 11] = [
     ("/studies/demo/behavioral-tests", ".effects button.cell"),
     ("/studies/demo/figures", ".drawn svg.drawing"),
     ("/studies/demo/reproducibility", ".provenance li"),
-    ("/studies/demo/compare", ".hypotheses li"),
+    ("/studies/demo/compare", ".finding"),
     ("/playground", "#playground-query"),
     ("/workbench", "#files-picker"),
     ("/reproductions", "table.data"),

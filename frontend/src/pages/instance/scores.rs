@@ -25,7 +25,7 @@ pub(super) fn InstanceScoresByRanker(
 ) -> impl IntoView {
     let n = shown.docs.len();
     let heads = (1..=n).map(|it| {
-        view! { <th scope="col" class="num wide-only">{format!("document {it}")}</th> }
+        view! { <th scope="col" class="num">{format!("document {it}")}</th> }
     });
     let heads = heads.collect_view();
     let [against, with] = bar_direction_labels(shown.claim.kind());
@@ -60,7 +60,7 @@ pub(super) fn InstanceScoresByRanker(
                     <tr>
                         <th scope="col">"Ranker"</th>
                         {heads}
-                        <th scope="col">
+                        <th scope="col" class="wide-only">
                             <span class="ends">
                                 <span>{against}</span>
                                 <span>{with}</span>
@@ -75,7 +75,10 @@ pub(super) fn InstanceScoresByRanker(
                 <tbody>{rows}</tbody>
             </table>
             </div>
-            <p class="note">"Bars are relative to each ranker’s median margin. " {note}</p>
+            <p class="note">
+                <span class="wide-only">"Bars are relative to each ranker’s median margin. "</span>
+                {note}
+            </p>
         </Section>
     }
 }
@@ -92,7 +95,7 @@ fn RankerScoreRow(probe: Probe, said: RankerInstanceVerdict) -> impl IntoView {
                 format::format_score(it, digits)
             });
             let part = truncated.then(|| view! { <span title="truncated">"*"</span> });
-            view! { <td class="num wide-only">{shown} {part}</td> }
+            view! { <td class="num">{shown} {part}</td> }
         });
     let scores = scores.collect_view();
     let margin = said.verdict.map(|it| it.margin);
@@ -106,7 +109,7 @@ fn RankerScoreRow(probe: Probe, said: RankerInstanceVerdict) -> impl IntoView {
                 <span class="label">{said.ranker.detail.clone()}</span>
             </td>
             {scores}
-            <td><ClaimSupportBar share=margin_share(&said)/></td>
+            <td class="wide-only"><ClaimSupportBar share=margin_share(&said)/></td>
             <td class="num">{shown}</td>
             <td><VerdictChip probe outcome=said.verdict.map(|it| it.outcome)/></td>
         </tr>
