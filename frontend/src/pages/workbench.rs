@@ -39,7 +39,8 @@ pub(crate) fn WorkbenchPage() -> impl IntoView {
             .unwrap_or_default(),
     });
     let bench = WorkbenchState {
-        files: RwSignal::new_local(Vec::new()),
+        files: state::files_of_this_visit(),
+        created_with: RwSignal::new(None),
         settings: RwSignal::new(LocalStudyFormValues::from_query_string(|key| {
             query.get(key)
         })),

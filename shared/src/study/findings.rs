@@ -4,6 +4,7 @@ use super::overview::{RankerAxiomResult, StudyOverview};
 use crate::probe::Probe;
 use crate::score::RankerKind;
 use crate::stats::EstimateWithInterval;
+use crate::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 
 /// A notable result with its numbers. Rankers are given by their row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -131,6 +132,11 @@ pub fn find_most_instructive_result(overview: &StudyOverview) -> Option<StudyFin
     largest.or_else(|| find_notable_results(overview, 1).first().copied())
 }
 
+/// Returns whether a fraction is distinguishable from chance, as the cell says itself.
+fn is_significant(cell: &RankerAxiomResult) -> bool {
+    cell.p_holm < FAMILY_WISE_ERROR_RATE
+}
+
 fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
     let mut all = Vec::new();
     for (at, column) in overview.columns.iter().enumerate() {
@@ -143,34 +149,38 @@ fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
             .collect();
         for &(ranker, cell) in &cells {
             let (fraction, n_judged) = (cell.micro_average, cell.tally.n_with_verdict());
-            all.push(StudyFinding::ViolatesAxiom {
-                ranker,
+            let is_significant = is_significant(cell);
+            if is_significant {
+                all.push(StudyFinding::ViolatesAxiom {
+                    ranker,
+                    probe,
+                    fraction,
+                    n_verdicts: n_judged,
+                });
+                all.push(StudyFinding::SatisfiesAxiom {
+                    ranker,
+                    probe,
+                    fraction,
+                    n_verdicts: n_judged,
+                });
+            }
+            // The intervals of few queries are too narrow to tell two rankers apart by themselves.
+            let others = cells
+                .iter()
+                .filter(|it| is_significant || self::is_significant(it.1));
+            all.extend(others.map(|&(less, other)| StudyFinding::RankersDiffer {
+                more: ranker,
+                less,
                 probe,
-                fraction,
-                n_verdicts: n_judged,
-            });
-            all.push(StudyFinding::SatisfiesAxiom {
-                ranker,
-                probe,
-                fraction,
-                n_verdicts: n_judged,
-            });
-            all.extend(
-                cells
-                    .iter()
-                    .map(|&(less, other)| StudyFinding::RankersDiffer {
-                        more: ranker,
-                        less,
-                        probe,
-                        fraction_of_more: fraction,
-                        fraction_of_less: other.micro_average,
-                    }),
-            );
+                fraction_of_more: fraction,
+                fraction_of_less: other.micro_average,
+            }));
         }
         all.extend(
             column
                 .qrels_cell
                 .as_ref()
+                .filter(|it| is_significant(it))
                 .map(|it| StudyFinding::QrelsContradictAxiom {
                     probe,
                     fraction: it.micro_average,
@@ -274,6 +284,17 @@ mod tests {
     }
 
     #[test]
+    fn a_fraction_that_is_not_significant_is_no_finding() {
+        let mut overview = study_overview_fixture();
+        let cells = overview.rows.iter_mut().flat_map(|it| it.cells.iter_mut());
+        cells.flatten().for_each(|it| it.p_holm = 1.0);
+        let columns = overview.columns.iter_mut();
+        columns.for_each(|it| it.qrels_cell = None);
+        assert_eq!(find_notable_results(&overview, 3), []);
+        assert_eq!(find_most_instructive_result(&overview), None);
+    }
+
+    #[test]
     fn a_ranker_that_goes_against_an_axiom_is_told_before_one_that_follows() {
         let mut overview = study_overview_fixture();
         overview.rows.remove(0);
@@ -282,6 +303,7 @@ mod tests {
             value: 0.3,
             interval: [0.25, 0.36],
         };
+        cell.p_holm = 0.001;
         let found = find_notable_results(&overview, 3);
         assert!(
             matches!(found[0], StudyFinding::ViolatesAxiom { ranker: 0, .. }),

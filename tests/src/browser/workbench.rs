@@ -71,6 +71,29 @@ pub(super) fn create_study(tab: &BrowserTab) {
     tab.wait_for_element("results", "table.short td .chip");
 }
 
+#[test]
+fn documents_of_a_local_study_are_sent_to_a_server_only_when_the_reader_says_so() {
+    let files = Files::new();
+    let [corpus, queries] = files.write_collection();
+    let model = tiny_model();
+    let server = TestHome::new().serve(&["--model", &model.to_string_lossy()]);
+    with_tab(&server.address, |tab| {
+        open_with_files(tab, &[&corpus, &queries]);
+        create_study(tab);
+        // The files stay while the reader looks at the study.
+        tab.follow_link("Open the study", "/studies/local");
+        tab.click(AriaRole::Link, "Workbench");
+        wait_for_files(tab, 2);
+        tab.open("/studies/local/probes/lnc2/instances/0");
+        tab.press("p");
+        tab.wait_for_address("/playground?study=local&probe=lnc2");
+        tab.wait_for_text("have not left this browser");
+        assert!(!tab.text("#neural, main").contains("scoring"));
+        tab.click(AriaRole::Button, "Send them to this server for scoring");
+        tab.wait_for_text("All neural rankers have scored the documents");
+    });
+}
+
 /// Uses a set with queries, and sentences with corrections whose query is a noun phrase of both.
 #[test]
 fn pairs_of_texts_become_transfer_sets() {

@@ -56,10 +56,12 @@ pub(super) fn InstanceDocuments(
             .into_any();
         }
         true => {
-            "Each query term has its own underline and tint; violet marks the rarest term. The \
-             two closest terms are framed."
+            "The rarest query terms have an underline and tint of their own, violet the rarest. \
+             The two closest terms are framed."
         }
-        false => "Each query term has its own underline and tint; violet marks the rarest term.",
+        false => {
+            "The rarest query terms have an underline and tint of their own, violet the rarest."
+        }
     };
     view! {
         <div class="docs" class:three=kind.arity() == 3>{all}</div>

@@ -312,7 +312,7 @@ fn deciding_term_sentence(
     let counts = most.0 * margin > 0.0 && shown.terms.len() > 1;
     counts.then(|| {
         format!(
-            "“{}” contributes most to the difference: {}.",
+            "“{}” contributes most in this direction: {}.",
             most.1,
             format_signed_score(most.0, score_digits_for_margin(said))
         )
@@ -496,11 +496,11 @@ mod tests {
         };
         assert_eq!(
             by(0.02, VerdictOutcome::Satisfied),
-            "BM25 scores document 1 higher by 0.020. “valleys” contributes most to the difference: +0.350."
+            "BM25 scores document 1 higher by 0.020. “valleys” contributes most in this direction: +0.350."
         );
         assert_eq!(
             by(-0.17, VerdictOutcome::Violated),
-            "BM25 scores document 1 lower by 0.17. “glaciers” contributes most to the difference: −0.33."
+            "BM25 scores document 1 lower by 0.17. “glaciers” contributes most in this direction: −0.33."
         );
         assert_eq!(
             by(0.0, VerdictOutcome::Tied),

@@ -162,8 +162,8 @@ pub(super) fn RestorePreviousButton(
 ) -> impl IntoView {
     let back = move |_| {
         if let Some((_, sheet)) = desk.previous.get_untracked() {
-            desk.previous.set(None);
-            desk.set_current_input(sheet);
+            // What is replaced now can be restored in the same way.
+            desk.open_input_keeping_previous("the previous content", sheet);
         }
     };
     let said = move || {

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use shared::api::worker::LOCAL_STUDY;
 use shared::api::{ScoreDocumentsRequest, ServerInfoResponse};
 use shared::report::format;
 use shared::score::RankerInfo;
 
+use super::input::PlaygroundSettings;
 use super::state::{NAMES, NeuralRankerWithScores, PlaygroundState, ScoringRequestState};
 use super::term_scores::{
     TermScoreCellFormat, digits_to_distinguish_scores, render_document_and_difference_headings,
@@ -29,6 +31,18 @@ pub(super) fn PlaygroundNeuralRankers(
     desk: PlaygroundState,
 ) -> impl IntoView {
     let server = LocalResource::new(|| async { api::fetch_server_info().await });
+    // Documents of a local study have not left the browser, and do only when the reader says so.
+    // They may be in the fields, or be restored, after the page has opened something else.
+    let was_local = Memo::new(move |before: Option<&bool>| {
+        let of_instance = desk.origin.with(|it| {
+            let study = it.as_ref().map(|it| it.0.study.as_str());
+            study == Some(LOCAL_STUDY)
+        });
+        let is_collection = |it: &PlaygroundSettings| it.study.as_deref() == Some(LOCAL_STUDY);
+        before == Some(&true) || of_instance || desk.settings.with(is_collection)
+    });
+    let is_allowed = RwSignal::new(false);
+    let may_send = Memo::new(move |_| is_allowed.get() || !was_local.get());
     let shown = move |found: Option<ServerInfoResponse>| match found {
         None => view! { <NeedsServerNotice what="Neural rankers"/> }.into_any(),
         Some(server) if server.models.is_empty() => view! {
@@ -38,13 +52,25 @@ pub(super) fn PlaygroundNeuralRankers(
             </p>
         }
         .into_any(),
-        Some(server) => view! { <Scores desk server/> }.into_any(),
+        Some(server) => (move || match may_send.get() {
+            true => view! { <Scores desk server=server.clone()/> }.into_any(),
+            false => view! {
+                <p class="note">
+                    "These documents are from your local study and have not left this browser."
+                </p>
+                <button class="btn" type="button" on:click=move |_| is_allowed.set(true)>
+                    "Send them to this server for scoring"
+                </button>
+            }
+            .into_any(),
+        })
+        .into_any(),
     };
     view! {
         <Section
             id="neural"
             name="Neural rankers"
-            note="Scored when you stop typing. Documents are sent to this server."
+            note="Scored by this server, to which the documents are sent when you stop typing."
         >
             <RequestReplyView answer=server until="Checking for a server" shown/>
         </Section>

@@ -79,18 +79,26 @@ fn score_finding(
     let leads = parts
         .iter()
         .filter_map(|(part, values)| Some((part, score_difference(values)? * margin.signum())));
-    let Some((part, lead)) = leads.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+    let leads: Vec<(&ScorePart, f64)> = leads.collect();
+    let Some(lead) = leads.iter().map(|it| it.1).max_by(f64::total_cmp) else {
         return first;
     };
-    let part = match part {
+    // Parts that look the same to the reader contribute the same.
+    let value = format::format_score(lead, digits);
+    let largest = leads
+        .iter()
+        .filter(|it| format::format_score(it.1, digits) == value);
+    let names = largest.map(|(part, _)| match part {
         ScorePart::Term(_) => format!("“{}”", part.name(terms)),
         ScorePart::DocumentLength => "Document length".to_owned(),
         ScorePart::Background => "The background model".to_owned(),
-    };
-    let value = format::format_score(lead, digits);
-    match lead >= margin.abs() / 2.0 {
-        true => format!("{first} {part} decides: it contributes {value} to this difference."),
-        false => format!("{first} {part} contributes most to this difference: {value}."),
+    });
+    let names: Vec<String> = names.collect();
+    let part = format::join_with_and(&names);
+    match (names.len(), lead >= margin.abs() / 2.0) {
+        (1, true) => format!("{first} {part} decides: it contributes {value} to this difference."),
+        (1, false) => format!("{first} {part} contributes most to this difference: {value}."),
+        _ => format!("{first} {part} contribute most to this difference: {value} each."),
     }
 }
 
@@ -265,6 +273,11 @@ mod tests {
         assert_eq!(
             finding(&[[0.4, 0.0], [0.3, 0.0]], [0.35, 0.0]),
             "QL scores A higher by 1.05. “sourdough” contributes most to this difference: 0.40."
+        );
+        assert_eq!(
+            finding(&[[0.4, 0.0], [0.4, 0.0]], [0.0, 0.1]),
+            "QL scores A higher by 0.70. “sourdough” and “starter” contribute most to this \
+             difference: 0.40 each."
         );
         assert_eq!(
             finding(&[[1.0, 1.0]], [0.0, 0.0]),

@@ -251,7 +251,10 @@ fn TrialFeedback(
                 {expects.map(|it| format!(" Expected: {it}."))}
             </p>
             <ul class="said-of">{rankers}</ul>
-            <p><a href=href>"See why this is an instance, and all scores"</a></p>
+            <p>
+                <a href=href target="_blank">"See why this is an instance, and all scores"</a>
+                <span class="note">" (in a new tab)"</span>
+            </p>
         </section>
         <div class="dock">
             <ContinueAfterFeedbackButtons go_on=move || way.advance() undo=move || way.undo()/>
@@ -279,12 +282,20 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
             Some(false) => ("verdict bad", "disagrees"),
             None => ("verdict wait", "no preference"),
         };
+        let rankers = &tried.content.rankers;
+        let same = rankers
+            .iter()
+            .filter(|it| it.preference.is_some() && it.preference == answer.preference());
+        let same = format!("{} of {}", same.count(), rankers.len());
         view! {
             <tr>
-                <th scope="row"><a href=href>{tried.content.query.text.clone()}</a></th>
-                <td>{place.probe.name()}</td>
-                <td>{said}</td>
+                <th scope="row">
+                    <a href=href target="_blank">{tried.content.query.text.clone()}</a>
+                </th>
                 <td><span class=class>{word}</span></td>
+                <td>{said}</td>
+                <td>{same}</td>
+                <td>{place.probe.name()}</td>
             </tr>
         }
     });
@@ -305,9 +316,10 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
                 <thead>
                     <tr>
                         <th scope="col">"Query"</th>
-                        <th scope="col">"Axiom"</th>
+                        <th scope="col">"The axiom"</th>
                         <th scope="col">"Your answer"</th>
-                        <th scope="col">"Agreement"</th>
+                        <th scope="col">"Rankers with the same choice"</th>
+                        <th scope="col">"Axiom"</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>

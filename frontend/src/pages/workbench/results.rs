@@ -50,8 +50,20 @@ pub(super) fn WorkbenchResultsSection(bench: WorkbenchState) -> impl IntoView {
             .with(|it| matches!(it, StudyRunState::Running { .. }))
     });
     let is_previous = move || is_running.get() && bench.study.with(Option::is_some);
+    let is_outdated = move || {
+        let settings = bench.settings.get();
+        bench.created_with.get().is_some_and(|it| it != settings)
+    };
     let previous = move || {
-        is_previous().then(|| view! { <p class="note">"Results of the previous study."</p> })
+        let said = match (
+            is_previous(),
+            bench.study.with(Option::is_some) && is_outdated(),
+        ) {
+            (true, _) => "Results of the previous study.",
+            (false, true) => "The settings have changed since. Create the study again to use them.",
+            (false, false) => return None,
+        };
+        Some(view! { <p class="note" role="status">{said}</p> })
     };
     let summary = move || {
         bench.study.get().map(|it| {
@@ -135,7 +147,7 @@ fn StudyLinks() -> impl IntoView {
         <div class="btns">
             <a class="btn main" href=href>"Open the study"</a>
             <button class="btn" type="button" on:click=export>"Download study (JSON)"</button>
-            <span class="note">"Stored in this browser until you clear the Workbench."</span>
+            <span class="note">"Stored in this browser until you create another study or clear the Workbench."</span>
         </div>
         <OptionalErrorMessage error=failed/>
     }

@@ -44,6 +44,7 @@ fn start(bench: WorkbenchState) {
         .into_iter()
         .map(|it| format!("{SCORE_FILE_PREFIX}{it}"));
     definition.rankers.extend(runs);
+    let settings = bench.settings.get_untracked();
     let today = String::from(js_sys::Date::new_0().to_iso_string());
     let made = today.chars().take(10).collect();
     leptos::task::spawn_local(async move {
@@ -68,6 +69,7 @@ fn start(bench: WorkbenchState) {
         let run = match asked.wait_for_reply().await.map(|it| it.message) {
             Ok(tell @ WorkerResponse::StudyReady(_)) => {
                 bench.apply_worker_message(tell);
+                bench.created_with.set(Some(settings));
                 StudyRunState::Done { took_s: took_s() }
             }
             Ok(_) => StudyRunState::Canceled,

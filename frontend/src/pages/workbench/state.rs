@@ -1,5 +1,7 @@
 //! The state of the Workbench page.
 
+use std::cell::RefCell;
+
 use leptos::prelude::*;
 use shared::api::worker::{
     FileKind, FileSummary, LocalStudySummary, StudyInputPart, WorkerProgress, WorkerResponse,
@@ -11,11 +13,30 @@ use super::settings::{LocalStudyAuxiliaryFiles, LocalStudyFormValues, UploadedTr
 use super::stored_summary;
 use crate::api::RequestError;
 
+thread_local! {
+    /// The files that were read when the page was left for another one of this site.
+    static FILES: RefCell<Vec<WorkbenchFile>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Returns the files of the Workbench, which stay when the reader opens other pages, until the
+/// browser loads the site again.
+pub(super) fn files_of_this_visit() -> RwSignal<Vec<WorkbenchFile>, LocalStorage> {
+    let files = RwSignal::new_local(FILES.with_borrow(Clone::clone));
+    Effect::new(move |_| {
+        let mut read = files.get();
+        read.retain(|it| !matches!(it.state, FileReadState::Reading(_)));
+        FILES.set(read);
+    });
+    files
+}
+
 /// The state of the Workbench page.
 #[derive(Clone, Copy)]
 pub(super) struct WorkbenchState {
     pub(super) files: RwSignal<Vec<WorkbenchFile>, LocalStorage>,
     pub(super) settings: RwSignal<LocalStudyFormValues>,
+    /// The settings with which the study was created in this visit.
+    pub(super) created_with: RwSignal<Option<LocalStudyFormValues>>,
     /// The uploaded stop list, with the name of its file.
     pub(super) stop_list: RwSignal<Option<(String, shared::text::Stopwords)>>,
     /// The uploaded WordPiece vocabulary, or why it could not be read.
