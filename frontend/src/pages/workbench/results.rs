@@ -147,7 +147,9 @@ fn StudyLinks() -> impl IntoView {
         <div class="btns">
             <a class="btn main" href=href>"Open the study"</a>
             <button class="btn" type="button" on:click=export>"Download study (JSON)"</button>
-            <span class="note">"Stored in this browser until you create another study or clear the Workbench."</span>
+            <span class="note">
+                "Stored in this browser until you create another study or clear the Workbench."
+            </span>
         </div>
         <OptionalErrorMessage error=failed/>
     }
