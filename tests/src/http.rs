@@ -440,10 +440,11 @@ fn the_example_requests_of_the_demo_study_are_answered() {
     let document: Value = site.server.get("/api/openapi.json").json().unwrap();
     let paths = document["paths"].as_object().unwrap().values();
     let samples = paths.filter_map(|it| it["get"]["x-codeSamples"][0]["source"].as_str());
-    // Without a model, the study has no late-interaction analysis.
+    // Without a model, the study has no late-interaction analysis and no end of reading.
+    let needs_model = |it: &str| it.contains("/top-documents") || it.contains("/reading-ends");
     let mut addresses: Vec<&str> = samples
         .filter_map(|it| it.strip_prefix("GET "))
-        .filter(|it| it.starts_with("/api/studies/demo") && !it.contains("/top-documents"))
+        .filter(|it| it.starts_with("/api/studies/demo") && !needs_model(it))
         .collect();
     assert!(addresses.len() > 10, "{addresses:?}");
     // Parameters that are left out have defaults.

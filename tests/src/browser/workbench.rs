@@ -85,6 +85,7 @@ fn documents_of_a_local_study_are_sent_to_a_server_only_when_the_reader_says_so(
         tab.click(AriaRole::Link, "Workbench");
         wait_for_files(tab, 2);
         tab.open("/studies/local/probes/lnc2/instances/0");
+        tab.wait_for_text("Contribution of each term");
         tab.press("p");
         tab.wait_for_address("/playground?study=local&probe=lnc2");
         tab.wait_for_text("have not left this browser");
