@@ -353,7 +353,7 @@ pub struct GetInstanceRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetReadingEndsRequest {
-    /// Name of the study.
+    /// Name of the study that has the instance.
     pub study: String,
     /// The axiom or behavioral test.
     pub probe: Probe,

@@ -116,8 +116,8 @@ async fn page_texts(app: &AppState, path: &str, query_string: &str) -> Option<Pa
 
 /// Returns a parameter of a query string whose value has no escapes.
 fn parameter<'a>(query_string: &'a str, name: &str) -> Option<&'a str> {
-    let pairs = query_string.split('&').filter_map(|it| it.split_once('='));
-    pairs.into_iter().find(|it| it.0 == name).map(|it| it.1)
+    let mut pairs = query_string.split('&').filter_map(|it| it.split_once('='));
+    pairs.find(|it| it.0 == name).map(|it| it.1)
 }
 
 /// Computes the texts of a page from a published study.

@@ -10,9 +10,9 @@ pub(crate) fn DetailsOnDemand<S: IntoView + 'static>(
     class: &'static str,
     /// Whether the details are open, which the reader changes.
     is_open: RwSignal<bool>,
-    /// The summary.
+    /// What is always shown, and opens and closes the details.
     summary: S,
-    /// The details.
+    /// What is shown below the summary while the details are open.
     children: ChildrenFn,
 ) -> impl IntoView {
     let details = NodeRef::<html::Details>::new();

@@ -224,9 +224,9 @@ fn scatter_finding(figures: &StudyFigures) -> Option<String> {
     })
 }
 
-/// Names the axiom that each ranker violates most: `BM25 violates TP most: in 24 % of its
-/// instances.`, or `Every ranker violates TP most: BM25 in 24 % of its instances, QL in 31 %.`;
-/// none without a verdict.
+/// Names the axiom that each ranker violates most; none if no ranker has a verdict. As in `BM25
+/// violates TP most: in 24 % of its instances.`, or `Every ranker violates TP most: BM25 in 24 % of
+/// its instances, QL in 31 %.`
 pub fn most_violated_axioms_finding(overview: &StudyOverview) -> Option<String> {
     let most_violated = overview.rows.iter().filter_map(|row| {
         let cells = overview.columns.iter().zip(&row.cells);
