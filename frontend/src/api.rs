@@ -54,8 +54,8 @@ pub(crate) struct OutgoingRequest {
     pub(crate) json: String,
 }
 
-/// The function that sends requests: [`transport::send_to_server_or_worker`], or that of the main
-/// page.
+/// The function that sends requests: [`transport::send_to_server_or_worker`],
+/// [`transport::send_to_server`], or that of the page of the lazy bundle.
 pub(crate) type RequestTransport =
     fn(OutgoingRequest) -> Pin<Box<dyn Future<Output = Result<String, RequestError>>>>;
 
@@ -87,12 +87,17 @@ where
 
 /// Like [`send_and_parse`], but returns the reply as JSON, for callers that only pass it on.
 pub(crate) async fn send_without_parsing<E: Endpoint>(request: &E) -> Result<String, RequestError> {
-    let way = TRANSPORT.get().expect("set when the program starts");
-    let asked = OutgoingRequest {
+    send(OutgoingRequest {
         path: E::PATH.to_owned(),
         method: E::METHOD,
         json: to_json(request),
-    };
+    })
+    .await
+}
+
+/// Sends a request in the way of this program and returns the reply as JSON.
+pub(crate) async fn send(asked: OutgoingRequest) -> Result<String, RequestError> {
+    let way = TRANSPORT.get().expect("set when the program starts");
     way(asked).await
 }
 

@@ -1,93 +1,40 @@
-//! The frame around every page: routes, navigation, theme and keyboard shortcuts.
+//! The main program: the pages that everybody opens, and the routes to all others.
 
-use leptos::html;
 use leptos::prelude::*;
-use leptos_meta::{Title, provide_meta_context};
-use leptos_router::components::{Route, Router, Routes};
-use leptos_router::hooks::{use_location, use_navigate, use_url};
+use leptos_meta::Title;
+use leptos_router::components::{Route, Routes};
+use leptos_router::hooks::{use_navigate, use_url};
 use leptos_router::{NavigateOptions, PartialPathMatch, PathSegment, PossibleRouteMatch};
 
 use crate::bundle_loader::LazyBundlePage;
-use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
 use crate::old_addresses::present_address;
+use crate::page_frame::{NotFound, PageFrame, RouteMatcher};
 use crate::pages::instances::ProbeInstancesPage;
 use crate::pages::studies::Studies;
 use crate::pages::study::StudyPage;
 use crate::pages::study::tabs::StudyTab;
 use crate::pages::workbench::WorkbenchPage;
 use crate::routes::PageRoute;
-use crate::theme::PageTheme;
 use crate::tour::GuidedTour;
-use crate::widgets::error_message::ErrorBoundaryMessages;
-use crate::widgets::term::TermDefinition;
 
-/// Renders the application: the header, the page that matches the address, and the footer.
+/// Renders the application: the page that matches the address in its frame.
 #[component]
 pub(crate) fn App() -> impl IntoView {
-    provide_meta_context();
     view! {
-        <Title formatter=|page: String| {
-            if page.is_empty() { "Axioscope".to_owned() } else { format!("{page} · Axioscope") }
-        }/>
-        <Router>
-            <a class="skip" href="#main" on:click=focus_main>"Skip to content"</a>
-            <Header/>
-            <main id="main" tabindex="-1">
-                <ErrorBoundary fallback=|errors| view! { <ErrorBoundaryMessages errors/> }>
-                    <Routes fallback=NotFound>
-                        <Route path=RouteMatcher(|it| *it == PageRoute::Studies) view=Studies/>
-                        <Route
-                            path=RouteMatcher(|it| StudyTab::of_page(it).is_some())
-                            view=StudyPage
-                        />
-                        <Route
-                            path=RouteMatcher(|it| matches!(it, PageRoute::Instances { .. }))
-                            view=ProbeInstancesPage
-                        />
-                        <Route
-                            path=RouteMatcher(|it| *it == PageRoute::Workbench)
-                            view=WorkbenchPage
-                        />
-                        <Route path=RouteMatcher(|it| lazy_title(it).is_some()) view=LazyRoute/>
-                        <Route path=OldAddressMatcher view=OldAddress/>
-                    </Routes>
-                </ErrorBoundary>
-            </main>
-            <GuidedTour/>
-            <TermDefinition/>
-            <footer class="foot">
-                <p>
-                    "Documents and files stay in this browser until you send them. "
-                    <a href=PageRoute::About.href()>"How the numbers are computed"</a>
-                    " · "
-                    <a href=PageRoute::Operator.href()>"Models and jobs"</a>
-                </p>
-            </footer>
-        </Router>
+        <PageFrame after_main=|| view! { <GuidedTour/> }>
+            <Routes fallback=NotFound>
+                <Route path=RouteMatcher(|it| *it == PageRoute::Studies) view=Studies/>
+                <Route path=RouteMatcher(|it| StudyTab::of_page(it).is_some()) view=StudyPage/>
+                <Route
+                    path=RouteMatcher(|it| matches!(it, PageRoute::Instances { .. }))
+                    view=ProbeInstancesPage
+                />
+                <Route path=RouteMatcher(|it| *it == PageRoute::Workbench) view=WorkbenchPage/>
+                <Route path=RouteMatcher(|it| it.lazy_title().is_some()) view=LazyRoute/>
+                <Route path=OldAddressMatcher view=OldAddress/>
+            </Routes>
+        </PageFrame>
     }
-}
-
-/// Moves the focus to the content, which a link of the router does not.
-fn focus_main(event: leptos::ev::MouseEvent) {
-    event.prevent_default();
-    keyboard::focus_element_with_id("main");
-}
-
-/// Matches the paths whose page satisfies a predicate.
-#[derive(Debug, Clone, Copy)]
-struct RouteMatcher(fn(&PageRoute) -> bool);
-
-impl PossibleRouteMatch for RouteMatcher {
-    fn optional(&self) -> bool {
-        false
-    }
-
-    fn test<'a>(&self, path: &'a str) -> Option<PartialPathMatch<'a>> {
-        PageRoute::parse(path).filter(self.0)?;
-        Some(PartialPathMatch::new("", Vec::new(), path))
-    }
-
-    fn generate_path(&self, _: &mut Vec<PathSegment>) {}
 }
 
 /// Matches the paths that pages had before.
@@ -131,48 +78,6 @@ fn OldAddress() -> impl IntoView {
     });
 }
 
-/// Returns the title of a page of the lazy bundle; none for the pages of this program.
-fn lazy_title(page: &PageRoute) -> Option<&'static str> {
-    match page {
-        PageRoute::Studies
-        | PageRoute::Study { .. }
-        | PageRoute::BehavioralTests { .. }
-        | PageRoute::HumanJudgments { .. }
-        | PageRoute::Figures { .. }
-        | PageRoute::Reproducibility { .. }
-        | PageRoute::Instances { .. }
-        | PageRoute::Workbench => None,
-        PageRoute::LateInteraction { .. } => Some("Late interaction"),
-        PageRoute::CompareRankers { .. } => Some("Compare rankers"),
-        PageRoute::Instance { .. } => Some("Instance"),
-        PageRoute::Reproductions { .. } => Some("Reproductions"),
-        PageRoute::Playground => Some("Playground"),
-        PageRoute::Trainings => Some("Trainings"),
-        PageRoute::Training { .. } => Some("Training"),
-        PageRoute::ReviewTasks
-        | PageRoute::AnnotateTask { .. }
-        | PageRoute::CurateTask { .. }
-        | PageRoute::NewTask
-        | PageRoute::Trial { .. }
-        | PageRoute::Join
-        | PageRoute::People => Some("Annotation"),
-        PageRoute::Operator => Some("Models and jobs"),
-        PageRoute::About => Some("About"),
-    }
-}
-
-/// Returns the title of a page of the lazy bundle with the study or the training that it is about.
-fn full_title(page: &PageRoute) -> Option<String> {
-    let name = lazy_title(page)?;
-    Some(match page {
-        PageRoute::Training { training: about } => format!("{name}, {about}"),
-        page => match page.study() {
-            Some(study) => format!("{name}, {study}"),
-            None => name.to_owned(),
-        },
-    })
-}
-
 /// Shows the page of the lazy bundle that matches the address.
 #[component]
 fn LazyRoute() -> impl IntoView {
@@ -188,138 +93,9 @@ fn LazyRoute() -> impl IntoView {
         }
     });
     // The path of a page that stays mounted is that of its first instance.
-    let title = move || full_title(&PageRoute::parse(url.read().path())?);
+    let title = move || PageRoute::parse(url.read().path())?.full_title();
     view! {
         <Title text=move || title().unwrap_or_default()/>
         {move || view! { <LazyBundlePage path=path.get() until="Loading the page"/> }}
-    }
-}
-
-/// Renders the header: brand, links to the pages, keyboard help and theme button.
-#[component]
-fn Header() -> impl IntoView {
-    let path = use_location().pathname;
-    let links = PageRoute::NAVIGATION.map(|(page, name)| {
-        let href = page.href();
-        let current = move || page.contains(&path.get()).then_some("page");
-        view! { <a href=href aria-current=current>{name}</a> }
-    });
-    // On a phone the links are in a menu, which closes when a page is opened.
-    let menu = RwSignal::new(false);
-    let menu_button = NodeRef::<html::Button>::new();
-    Effect::new(move |_| {
-        path.track();
-        menu.set(false);
-    });
-    let theme = RwSignal::new(PageTheme::load_stored());
-    let turn = move || {
-        theme.update(|it| *it = it.next_theme());
-        theme.get_untracked().apply_and_store();
-    };
-    let dialog = NodeRef::<html::Dialog>::new();
-    let show_keys = move || {
-        if let Some(dialog) = dialog.get_untracked() {
-            let _ = dialog.show_modal();
-        }
-    };
-    keyboard::listen_for_key_presses(move |key| match key {
-        "t" => {
-            turn();
-            KeyPressOutcome::Handled
-        }
-        "?" => {
-            show_keys();
-            KeyPressOutcome::Handled
-        }
-        "/" => keyboard::focus_search_field(),
-        "Escape" if menu.get_untracked() => {
-            menu.set(false);
-            if let Some(button) = menu_button.get_untracked() {
-                let _ = button.focus();
-            }
-            KeyPressOutcome::Handled
-        }
-        _ => KeyPressOutcome::Ignored,
-    });
-    view! {
-        <header class="site">
-            <a class="brand" href=PageRoute::Studies.href()>
-                <svg viewBox="0 0 18 18" aria-hidden="true">
-                    <path d="M1 1h7v7H1z" fill="var(--p5)"/>
-                    <path d="M10 1h7v7h-7z" fill="var(--p3)"/>
-                    <path d="M1 10h7v7H1z" fill="var(--n2)"/>
-                    <path d="M10 10h7v7h-7z" fill="var(--n4)"/>
-                </svg>
-                "Axioscope"
-            </a>
-            <button
-                class="btn bare menu"
-                type="button"
-                node_ref=menu_button
-                aria-controls="pages"
-                aria-expanded=move || menu.get().to_string()
-                on:click=move |_| menu.update(|it| *it = !*it)
-            >
-                "Menu"
-            </button>
-            <nav
-                id="pages"
-                aria-label="Pages"
-                class:open=menu
-                on:click=move |_| menu.set(false)
-            >
-                {links}
-            </nav>
-            <div class="btns">
-                <button class="btn bare wide" type="button" on:click=move |_| show_keys()>
-                    "Shortcuts"
-                </button>
-                <button class="btn bare" type="button" on:click=move |_| turn()>
-                    "Theme"
-                    <span class="wide">{move || theme.get().name()}</span>
-                </button>
-            </div>
-        </header>
-        <KeyboardHelp dialog/>
-    }
-}
-
-/// Renders the dialog that lists all keyboard shortcuts.
-#[component]
-fn KeyboardHelp(
-    /// The dialog, which the header opens.
-    dialog: NodeRef<html::Dialog>,
-) -> impl IntoView {
-    let close = move |_| {
-        if let Some(dialog) = dialog.get_untracked() {
-            dialog.close();
-        }
-    };
-    let rows = SHORTCUTS
-        .iter()
-        .map(|(place, keys)| view! { <tr><th scope="row">{*place}</th><td>{*keys}</td></tr> })
-        .collect_view();
-    view! {
-        <dialog node_ref=dialog aria-labelledby="keys-title">
-            <header>
-                <h2 id="keys-title">"Keyboard shortcuts"</h2>
-                <button class="btn" type="button" on:click=close>"Close" <kbd>"Esc"</kbd></button>
-            </header>
-            <table><tbody>{rows}</tbody></table>
-            <p class="note">"Shortcuts are off while you type in a field."</p>
-        </dialog>
-    }
-}
-
-/// Renders the page for an address that does not exist.
-#[component]
-fn NotFound() -> impl IntoView {
-    view! {
-        <Title text="Page not found"/>
-        <h1>"Page not found"</h1>
-        <p class="lead">
-            "The address may be mistyped, or the study may have been withdrawn. "
-            <a href=PageRoute::Studies.href()>"See all studies"</a>
-        </p>
     }
 }

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use web_sys::HtmlElement;
 
-use crate::api::{self, OutgoingRequest, RequestError, transport};
+use crate::api::{self, OutgoingRequest, RequestError};
 use crate::widgets::error_message::LoadErrorMessage;
 
 #[wasm_bindgen(module = "/src/bundle_loader.js")]
@@ -148,8 +148,7 @@ fn request_function() -> Function {
 fn answer_request(path: String, method: String, json: String) -> Promise {
     future_to_promise(async move {
         let method = method.parse().expect("the method of an endpoint");
-        let reply =
-            transport::send_to_server_or_worker(OutgoingRequest { path, method, json }).await;
+        let reply = api::send(OutgoingRequest { path, method, json }).await;
         reply
             .map(JsValue::from)
             .map_err(|it| JsValue::from(api::to_json(&it)))

@@ -18,6 +18,7 @@ use web_sys::HtmlElement;
 use crate::api::{self, OutgoingRequest, RequestError};
 use crate::location::PageLocation;
 use crate::pages::about::AboutPage;
+use crate::pages::about::worked_example::AxiomWorkedExample;
 use crate::pages::compare::CompareRankers;
 use crate::pages::figures::FiguresPage;
 use crate::pages::instance::InstanceDetailsPage;
@@ -87,7 +88,24 @@ fn page_view(page: PageRoute) -> AnyView {
         PageRoute::Training { training } => view! { <TrainingPage training/> }.into_any(),
         PageRoute::Operator => view! { <OperatorPage/> }.into_any(),
         PageRoute::About => view! { <AboutPage/> }.into_any(),
-        page => review::render_review_route(page),
+        PageRoute::AxiomExample { axiom } => axiom
+            .as_axiom()
+            .map(|axiom| view! { <AxiomWorkedExample axiom/> })
+            .into_any(),
+        page @ (PageRoute::ReviewTasks | PageRoute::AnnotateTask { .. } | PageRoute::Join) => {
+            review::render_annotator_page(page)
+        }
+        page @ (PageRoute::CurateTask { .. }
+        | PageRoute::NewTask
+        | PageRoute::Trial { .. }
+        | PageRoute::People) => review::render_page_beside_annotation(page),
+        // The pages of the main program. They are listed, so that a new page has to be assigned to
+        // a program.
+        PageRoute::Studies
+        | PageRoute::Study { .. }
+        | PageRoute::Reproducibility { .. }
+        | PageRoute::Instances { .. }
+        | PageRoute::Workbench => ().into_any(),
     }
 }
 

@@ -1,19 +1,20 @@
 //! Axioscope's pages. They show results, and compute nothing that `shared` can compute.
 //!
-//! The crate is built into two programs. `frontend` is the main page, small enough to load at once;
-//! `lazy-bundle` is loaded for the pages that compute while the user types ([`lazy_bundle`]). Each
-//! is built with a feature of its name, so that an edit of a page compiles only the program that
-//! contains it.
+//! The crate is built into three programs. `frontend` is the main page, small enough to load at
+//! once; `lazy-bundle` is loaded into it for the pages that compute while the user types
+//! ([`lazy_bundle`]); `annotation` is loaded instead of it for an annotator
+//! ([`annotation_program`]). Each is built with a feature of its name, so that an edit of a page
+//! compiles only the programs that contain it.
 //!
 //! Style attributes are set as properties (`style=("--v", …)`), never as text, so that a content
 //! security policy can forbid inline styles.
 
 #![cfg_attr(
-    not(all(feature = "frontend", feature = "lazy-bundle")),
+    not(all(feature = "frontend", feature = "lazy-bundle", feature = "annotation")),
     allow(
         dead_code,
         unused_imports,
-        reason = "what only the other program shows"
+        reason = "what only the other programs show"
     )
 )]
 #![expect(
@@ -23,12 +24,13 @@
 
 #[cfg(feature = "lazy-bundle")]
 pub mod lazy_bundle;
+#[cfg(feature = "annotation")]
+pub mod annotation_program;
 
 mod api;
 #[cfg(feature = "frontend")]
 mod app;
 mod bundle_loader;
-#[cfg(feature = "frontend")]
 mod first_paint;
 mod local_storage;
 mod location;
@@ -36,6 +38,7 @@ mod keyboard;
 mod debounce;
 mod number_format;
 mod outbox;
+mod page_frame;
 mod old_addresses;
 mod routes;
 mod pages;

@@ -21,9 +21,9 @@ pub(crate) mod playground;
 pub(crate) mod workbench;
 #[cfg(feature = "lazy-bundle")]
 pub(crate) mod trainings;
-#[cfg(feature = "lazy-bundle")]
+#[cfg(any(feature = "lazy-bundle", feature = "annotation"))]
 pub(crate) mod review;
-#[cfg(feature = "lazy-bundle")]
+#[cfg(any(feature = "lazy-bundle", feature = "annotation"))]
 pub(crate) mod join;
 #[cfg(feature = "lazy-bundle")]
 pub(crate) mod people;

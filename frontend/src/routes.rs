@@ -110,6 +110,11 @@ pub(crate) enum PageRoute {
     Operator,
     /// The documentation of axioms, statistics, API and citation.
     About,
+    /// The worked example of an axiom, a part of other pages and not a page by itself.
+    AxiomExample {
+        /// The axiom.
+        axiom: Probe,
+    },
 }
 
 /// The pattern of an address, and the page that its values stand for.
@@ -202,6 +207,11 @@ const ROUTES: &[Route] = &[
     ("/people", |_| Some(PageRoute::People)),
     ("/operator", |_| Some(PageRoute::Operator)),
     ("/about", |_| Some(PageRoute::About)),
+    ("/about/axioms/:axiom", |it| {
+        Some(PageRoute::AxiomExample {
+            axiom: it.parsed("axiom")?,
+        })
+    }),
 ];
 
 /// The values in an address by their names in the pattern, unescaped.
@@ -257,6 +267,58 @@ impl PageRoute {
     /// Returns the name of the study that the page is about.
     pub(crate) fn study(&self) -> Option<String> {
         self.values().text("study")
+    }
+
+    /// Returns the title of a page of the lazy bundle; none for the pages of the main program.
+    pub(crate) fn lazy_title(&self) -> Option<&'static str> {
+        match self {
+            PageRoute::Studies
+            | PageRoute::Study { .. }
+            | PageRoute::BehavioralTests { .. }
+            | PageRoute::HumanJudgments { .. }
+            | PageRoute::Figures { .. }
+            | PageRoute::Reproducibility { .. }
+            | PageRoute::Instances { .. }
+            | PageRoute::Workbench
+            | PageRoute::AxiomExample { .. } => None,
+            PageRoute::LateInteraction { .. } => Some("Late interaction"),
+            PageRoute::CompareRankers { .. } => Some("Compare rankers"),
+            PageRoute::Instance { .. } => Some("Instance"),
+            PageRoute::Reproductions { .. } => Some("Reproductions"),
+            PageRoute::Playground => Some("Playground"),
+            PageRoute::Trainings => Some("Trainings"),
+            PageRoute::Training { .. } => Some("Training"),
+            PageRoute::ReviewTasks
+            | PageRoute::AnnotateTask { .. }
+            | PageRoute::CurateTask { .. }
+            | PageRoute::NewTask
+            | PageRoute::Trial { .. }
+            | PageRoute::Join
+            | PageRoute::People => Some("Annotation"),
+            PageRoute::Operator => Some("Models and jobs"),
+            PageRoute::About => Some("About"),
+        }
+    }
+
+    /// Returns the title of a page of the lazy bundle with the study or the training that it is
+    /// about.
+    pub(crate) fn full_title(&self) -> Option<String> {
+        let name = self.lazy_title()?;
+        Some(match self {
+            PageRoute::Training { training: about } => format!("{name}, {about}"),
+            page => match page.study() {
+                Some(study) => format!("{name}, {study}"),
+                None => name.to_owned(),
+            },
+        })
+    }
+
+    /// Returns whether the page is one of an annotator, which the program `annotation` shows.
+    pub(crate) fn is_of_annotator(&self) -> bool {
+        matches!(
+            self,
+            PageRoute::ReviewTasks | PageRoute::AnnotateTask { .. } | PageRoute::Join
+        )
     }
 
     /// Returns whether another page replaces this one in place, so that it stays mounted: the next
@@ -342,6 +404,7 @@ impl PageRoute {
                 values.collect()
             }
             PageRoute::Training { training } => vec![("training", training.clone())],
+            PageRoute::AxiomExample { axiom } => vec![("axiom", axiom.slug().into_owned())],
             PageRoute::AnnotateTask { task } | PageRoute::CurateTask { task } => {
                 vec![("task", task.0.to_string())]
             }

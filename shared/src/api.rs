@@ -7,6 +7,7 @@
 pub mod address;
 pub mod models;
 pub mod people;
+pub mod markdown;
 pub mod annotation;
 pub mod rerank;
 pub mod study_request;

@@ -14,6 +14,7 @@
 //! [`StudyDefinition::validate`]: crate::study::StudyDefinition::validate
 //! [`validate_study_name`]: crate::study::validate_study_name
 
+#[cfg(not(target_family = "wasm"))]
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
@@ -123,12 +124,21 @@ fn check_characters(field: &ErrorFieldName, text: &str) -> Result<(), Error> {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
+fn normalization_form_c(word: &str) -> String {
+    word.nfc().collect()
+}
+
+/// The tables of the forms would be a tenth of an annotator's program, and browsers have them.
+#[cfg(target_family = "wasm")]
+fn normalization_form_c(word: &str) -> String {
+    let normalized = js_sys::JsString::from(word).normalize("NFC");
+    normalized.into()
+}
+
 fn check_word(field: ErrorFieldName, word: &str, most: usize) -> Result<String, Error> {
     check_characters(&field, word)?;
-    let words: Vec<String> = word
-        .split_whitespace()
-        .map(|it| it.nfc().collect())
-        .collect();
+    let words: Vec<String> = word.split_whitespace().map(normalization_form_c).collect();
     let kept = words.join(" ");
     if kept.is_empty() {
         return Err(Error::missing_field(field, "is empty"));

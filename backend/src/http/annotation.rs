@@ -32,6 +32,7 @@ use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::studies::find_study;
+use crate::markdown::parse_untrusted_markdown;
 use crate::store::annotation_tasks::task_not_found_error;
 use crate::store::studies::StudyListEntry;
 
@@ -58,6 +59,7 @@ pub(super) async fn get_task(
     Ok(Json(TaskResponse {
         summary: desk.task_summary(person),
         guidelines: task.guidelines.clone(),
+        parsed_guidelines: parse_untrusted_markdown(&task.guidelines),
         tags: task.tags.clone(),
         is_blind: task.is_blind,
         n_items: desk.items().len() as u32,

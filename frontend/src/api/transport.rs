@@ -36,16 +36,28 @@ pub(crate) async fn send_to_server_or_worker(
     if [ManipulateTextRequest::PATH, GetPublishedTableRequest::PATH].contains(&path.as_str()) {
         return request_worker(path, json).await;
     }
-    match (study_name_of_request(&json), detect_host().await?) {
-        (Some(study), _) if study == LOCAL_STUDY => request_worker(path, json).await,
-        (_, HostKind::Server(server)) if path == GetServerInfoRequest::PATH => Ok(to_json(&server)),
-        (_, HostKind::Server(_)) => request_server(&path, method, &json).await,
+    let study = study_name_of_request(&json);
+    if study.as_deref() == Some(LOCAL_STUDY) {
+        return request_worker(path, json).await;
+    }
+    match (study, detect_host().await?) {
+        (_, HostKind::Server(_)) => send_to_server(OutgoingRequest { path, method, json }).await,
         (Some(study), HostKind::Static) => {
             ensure_loaded(&study).await?;
             request_worker(path, json).await
         }
         (None, HostKind::Static) if path == ListStudiesRequest::PATH => fetch_study_index().await,
         (None, HostKind::Static) => Err(no_server_error()),
+    }
+}
+
+/// Sends a request to the server, for pages that need one.
+pub(crate) async fn send_to_server(asked: OutgoingRequest) -> Result<String, RequestError> {
+    let OutgoingRequest { path, method, json } = asked;
+    match detect_host().await? {
+        HostKind::Server(server) if path == GetServerInfoRequest::PATH => Ok(to_json(&server)),
+        HostKind::Server(_) => request_server(&path, method, &json).await,
+        HostKind::Static => Err(no_server_error()),
     }
 }
 

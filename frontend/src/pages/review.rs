@@ -2,64 +2,56 @@
 
 mod annotate;
 mod item_timer;
+#[cfg(feature = "lazy-bundle")]
 mod curate;
 mod item;
+#[cfg(feature = "lazy-bundle")]
 pub(crate) mod curator_gate;
+#[cfg(feature = "lazy-bundle")]
 mod new_task;
 mod tasks;
+#[cfg(feature = "lazy-bundle")]
 mod trial;
 pub(crate) mod identity;
 
 use leptos::prelude::*;
 
 use crate::pages::join::JoinAndAccountPage;
+#[cfg(feature = "lazy-bundle")]
 use crate::pages::people::PeoplePage;
 use crate::routes::PageRoute;
 use annotate::AnnotatePage;
+#[cfg(feature = "lazy-bundle")]
 use curate::AnnotationTaskCurationPage;
+#[cfg(feature = "lazy-bundle")]
 use new_task::NewTaskPage;
 use tasks::AnnotationTasksPage;
+#[cfg(feature = "lazy-bundle")]
 use trial::TrialAnnotationPage;
 
-/// Renders the review page of a route: task list, annotation, curation, new task, trial, people or
-/// sign-in. Other routes render nothing.
-pub(crate) fn render_review_route(page: PageRoute) -> AnyView {
-    // Unsent events of earlier visits are sent from each of these pages. The excluded pages do that
-    // themselves.
-    if !matches!(
-        page,
-        PageRoute::ReviewTasks | PageRoute::AnnotateTask { .. } | PageRoute::Join
-    ) {
-        leptos::task::spawn_local(async {
-            let _ = identity::fetch_session_and_open_outbox().await;
-        });
-    }
+/// Renders the page of an annotator: task list, annotation or sign-in. Other routes render nothing.
+pub(crate) fn render_annotator_page(page: PageRoute) -> AnyView {
     match page {
         PageRoute::AnnotateTask { task } => view! { <AnnotatePage task/> }.into_any(),
+        PageRoute::Join => view! { <JoinAndAccountPage/> }.into_any(),
+        PageRoute::ReviewTasks => view! { <AnnotationTasksPage/> }.into_any(),
+        _ => ().into_any(),
+    }
+}
+
+/// Renders one of the other annotation pages: results of a task, new task, people or trial. Other
+/// routes render nothing.
+#[cfg(feature = "lazy-bundle")]
+pub(crate) fn render_page_beside_annotation(page: PageRoute) -> AnyView {
+    // The pages of an annotator send the unsent events of earlier visits themselves.
+    leptos::task::spawn_local(async {
+        let _ = identity::fetch_session_and_open_outbox().await;
+    });
+    match page {
         PageRoute::CurateTask { task } => view! { <AnnotationTaskCurationPage task/> }.into_any(),
         PageRoute::NewTask => view! { <NewTaskPage/> }.into_any(),
         PageRoute::Trial { study } => view! { <TrialAnnotationPage study/> }.into_any(),
-        PageRoute::Join => view! { <JoinAndAccountPage/> }.into_any(),
         PageRoute::People => view! { <PeoplePage/> }.into_any(),
-        PageRoute::ReviewTasks => view! { <AnnotationTasksPage/> }.into_any(),
-        // The pages of other modules and programs. They are listed, so that a new page has to be
-        // assigned to one.
-        PageRoute::Studies
-        | PageRoute::Study { .. }
-        | PageRoute::Figures { .. }
-        | PageRoute::LateInteraction { .. }
-        | PageRoute::CompareRankers { .. }
-        | PageRoute::BehavioralTests { .. }
-        | PageRoute::HumanJudgments { .. }
-        | PageRoute::Reproducibility { .. }
-        | PageRoute::Instances { .. }
-        | PageRoute::Instance { .. }
-        | PageRoute::Reproductions { .. }
-        | PageRoute::Playground
-        | PageRoute::Workbench
-        | PageRoute::Trainings
-        | PageRoute::Training { .. }
-        | PageRoute::Operator
-        | PageRoute::About => ().into_any(),
+        _ => ().into_any(),
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::endpoints;
+use super::markdown::MarkdownNode;
 use crate::annotation::agreement::{AgreementCoefficients, InterAnnotatorAgreementReport};
 use crate::annotation::assignment::ItemAssignment;
 use crate::annotation::content::AnnotationItemContent;
@@ -132,6 +133,8 @@ pub struct TaskResponse {
     pub summary: AnnotationTaskSummary,
     /// The guidelines, in Markdown; untrusted.
     pub guidelines: String,
+    /// The guidelines without HTML, images and unsafe links.
+    pub parsed_guidelines: Vec<MarkdownNode>,
     /// Tags that can be added to an answer.
     pub tags: Vec<String>,
     /// Whether rankers are hidden.

@@ -6,7 +6,10 @@ use shared::annotation::event::SkipReason;
 use shared::probe::{Axiom, Probe};
 use shared::user_text::MAX_NOTE_CHARS;
 
+#[cfg(not(feature = "lazy-bundle"))]
+use crate::bundle_loader::LazyBundlePage;
 use crate::keyboard;
+#[cfg(feature = "lazy-bundle")]
 use crate::pages::about::worked_example::AxiomWorkedExample;
 use crate::pages::review::item::ButtonWithShortcutKey;
 use crate::routes::PageRoute;
@@ -163,7 +166,7 @@ pub(super) fn AxiomExampleDialog(
             let example = probe.as_axiom().filter(|it| Axiom::ALL.contains(it));
             view! {
                 <p class="statement">{about.statement}</p>
-                {example.map(|axiom| view! { <AxiomWorkedExample axiom/> })}
+                {example.map(worked_example)}
                 <p class="note">
                     <a href=PageRoute::About.href() target="_blank">"About all axioms"</a>
                     " (opens in a new tab)"
@@ -178,4 +181,17 @@ pub(super) fn AxiomExampleDialog(
             {body}
         </dialog>
     }
+}
+
+#[cfg(feature = "lazy-bundle")]
+fn worked_example(axiom: Axiom) -> AnyView {
+    view! { <AxiomWorkedExample axiom/> }.into_any()
+}
+
+/// Loads the example, which is computed: rankers and axioms would double this program.
+#[cfg(not(feature = "lazy-bundle"))]
+fn worked_example(axiom: Axiom) -> AnyView {
+    let axiom = Probe::Axiom(axiom);
+    let path = PageRoute::AxiomExample { axiom }.href();
+    view! { <LazyBundlePage path until="Loading the example"/> }.into_any()
 }

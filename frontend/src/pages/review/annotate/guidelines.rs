@@ -8,7 +8,7 @@ use super::state::AnnotationPageState;
 use crate::keyboard;
 use crate::number_format::{format_count, format_count_with_noun};
 use crate::pages::review::item::{self, ButtonWithShortcutKey};
-use crate::widgets::markdown::UntrustedMarkdown;
+use crate::widgets::markdown::Markdown;
 use crate::widgets::progress::ProgressBarView;
 
 /// The id of the panel's heading.
@@ -25,13 +25,13 @@ pub(super) fn GuidelinesPanel(
     work: AnnotationPageState,
 ) -> impl IntoView {
     let sheet = work.task_for_annotators();
-    let guidelines = match sheet.guidelines.trim() {
-        "" => view! {
+    let guidelines = match sheet.parsed_guidelines.is_empty() {
+        true => view! {
             <p>"Which document answers the query better? Judge the content, not the style. If \
                  both are equally good, or neither helps, choose “Equal”."</p>
         }
         .into_any(),
-        _ => view! { <UntrustedMarkdown text=sheet.guidelines/> }.into_any(),
+        false => view! { <Markdown nodes=sheet.parsed_guidelines/> }.into_any(),
     };
     let everybody = move || overall_progress(&work.progress.read());
     let share = Signal::derive(move || {
