@@ -91,9 +91,12 @@ async fn page_texts(app: &AppState, path: &str, query_string: &str) -> Option<Pa
             lead: Some(("lead", ANNOTATION_INTRODUCTION.to_owned())),
             documents: Vec::new(),
         }),
-        ["studies", study] | ["studies", study, "behavioral-tests" | "figures"] => {
-            of_study(app, study, |study| Ok(title(study))).await
-        }
+        ["studies", study]
+        | [
+            "studies",
+            study,
+            "behavioral-tests" | "human-judgments" | "figures" | "reproducibility",
+        ] => of_study(app, study, |study| Ok(title(study))).await,
         ["studies", study, "trial"] => {
             let seed = parameter(query_string, "seed").and_then(|it| it.parse().ok());
             let seed = seed.unwrap_or(0);

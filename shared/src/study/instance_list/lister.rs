@@ -480,7 +480,11 @@ impl<'a> InstanceLister<'a> {
             true => Vec::new(),
             false => texts
                 .iter()
-                .map(|&it| excerpt(&study.study_doc_text(it)))
+                .map(|&it| {
+                    let text = study.study_doc_text(it);
+                    let (title, body) = text.split_at(study.title_length(it, &text) as usize);
+                    excerpt(title, body)
+                })
                 .collect(),
         };
         ListedInstance {
@@ -500,9 +504,15 @@ impl<'a> InstanceLister<'a> {
     }
 }
 
-/// Returns the first characters of a text on one line, with `…` if there are more.
-fn excerpt(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+/// Returns the first characters of a title and a text on one line, with `·` between them, and `…`
+/// if there are more.
+fn excerpt(title: &str, text: &str) -> String {
+    let mut words: Vec<&str> = title.split_whitespace().collect();
+    if !words.is_empty() {
+        words.push("·");
+    }
+    words.extend(text.split_whitespace());
+    let line = words.join(" ");
     match line.char_indices().nth(EXCERPT_CHARACTERS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
