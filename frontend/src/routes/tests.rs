@@ -89,6 +89,10 @@ fn every_page_is_found_where_it_says_it_is() {
         (PageRoute::People, "/people"),
         (PageRoute::Operator, "/operator"),
         (PageRoute::About, "/about"),
+        (
+            PageRoute::AxiomExample { axiom: probe },
+            "/about/axioms/tfc1",
+        ),
     ];
     // The list of studies has a second address.
     assert_eq!(PageRoute::parse("/studies"), Some(PageRoute::Studies));

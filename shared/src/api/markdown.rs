@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(no_recursion))]
 pub enum MarkdownNode {
     /// Plain text.
     Text(String),
@@ -21,6 +20,7 @@ pub enum MarkdownNode {
         /// What it is.
         kind: MarkdownElementKind,
         /// Its content, at most twelve elements deep.
+        #[cfg_attr(feature = "openapi", schema(no_recursion))]
         children: Vec<MarkdownNode>,
     },
 }
