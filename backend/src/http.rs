@@ -19,6 +19,7 @@ mod served_models;
 mod event_stream;
 mod jobs;
 mod trainings;
+mod markdown;
 mod annotation;
 mod operator;
 mod people;

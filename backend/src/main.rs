@@ -17,7 +17,6 @@ mod cache;
 mod jobs;
 mod training_jobs;
 mod annotation;
-mod markdown;
 mod front_end_files;
 mod http;
 mod cli;

@@ -8,13 +8,11 @@ use leptos_meta::Title;
 use leptos_router::components::{Route, Routes};
 use leptos_router::hooks::use_location;
 
-use crate::api::{self, transport};
-use crate::first_paint;
+use crate::api::transport;
 use crate::location::PageLocation;
-use crate::page_frame::{NotFound, PageFrame, RouteMatcher};
+use crate::page_frame::{self, NotFound, PageFrame, RouteMatcher};
 use crate::pages::review;
 use crate::routes::PageRoute;
-use crate::theme::PageTheme;
 
 /// The time between two looks at the address of the browser.
 const PAUSE_MS: u32 = 10;
@@ -24,10 +22,8 @@ const MAX_LOOKS: u32 = 100;
 
 /// Renders the pages of an annotator into the body of the document.
 pub fn mount_annotation_pages() {
-    PageTheme::load_stored().apply_and_store();
-    api::set_request_transport(|asked| Box::pin(transport::send_to_server(asked)));
-    leptos::mount::mount_to_body(AnnotationProgram);
-    first_paint::remove_when_page_has_content();
+    let transport = |asked| Box::pin(transport::send_to_server(asked)) as _;
+    page_frame::mount_program(transport, AnnotationProgram);
 }
 
 #[component]
@@ -35,10 +31,7 @@ fn AnnotationProgram() -> impl IntoView {
     let first_path = window().location().pathname().unwrap_or_default();
     view! {
         <PageFrame>
-            <Routes fallback={
-                let first_path = first_path.clone();
-                move || view! { <OtherProgram first_path=first_path.clone()/> }
-            }>
+            <Routes fallback=move || view! { <OtherProgram first_path=first_path.clone()/> }>
                 <Route path=RouteMatcher(PageRoute::is_of_annotator) view=AnnotatorRoute/>
             </Routes>
         </PageFrame>

@@ -46,11 +46,9 @@ mod theme;
 mod tour;
 mod widgets;
 
-#[cfg(feature = "frontend")]
 /// Renders the application into the body of the document.
+#[cfg(feature = "frontend")]
 pub fn mount_application() {
-    theme::PageTheme::load_stored().apply_and_store();
-    api::set_request_transport(|asked| Box::pin(api::transport::send_to_server_or_worker(asked)));
-    leptos::mount::mount_to_body(app::App);
-    first_paint::remove_when_page_has_content();
+    let transport = |asked| Box::pin(api::transport::send_to_server_or_worker(asked)) as _;
+    page_frame::mount_program(transport, app::App);
 }

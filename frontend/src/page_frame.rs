@@ -7,11 +7,24 @@ use leptos_router::components::Router;
 use leptos_router::hooks::use_location;
 use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
 
+use crate::api::{self, RequestTransport};
+use crate::first_paint;
 use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
 use crate::routes::PageRoute;
 use crate::theme::PageTheme;
 use crate::widgets::error_message::ErrorBoundaryMessages;
 use crate::widgets::term::TermDefinition;
+
+/// Renders a program into the body of the document, with the function that sends its requests.
+pub(crate) fn mount_program<V: IntoView + 'static>(
+    transport: RequestTransport,
+    program: impl FnOnce() -> V + 'static,
+) {
+    PageTheme::load_stored().apply_and_store();
+    api::set_request_transport(transport);
+    leptos::mount::mount_to_body(program);
+    first_paint::remove_when_page_has_content();
+}
 
 /// Renders the frame around the routes of a program.
 #[component]
@@ -19,7 +32,7 @@ pub(crate) fn PageFrame(
     /// What stands between the page and the footer.
     #[prop(optional, into)]
     after_main: ViewFnOnce,
-    /// The routes.
+    /// The routes of the program, one of which matches the address.
     children: Children,
 ) -> impl IntoView {
     provide_meta_context();

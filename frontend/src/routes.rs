@@ -300,8 +300,8 @@ impl PageRoute {
         }
     }
 
-    /// Returns the title of a page of the lazy bundle with the study or the training that it is
-    /// about.
+    /// Returns the title of a page of the lazy bundle, followed by the study or training if the
+    /// page is about one.
     pub(crate) fn full_title(&self) -> Option<String> {
         let name = self.lazy_title()?;
         Some(match self {

@@ -31,8 +31,8 @@ use crate::error::Error;
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
+use crate::http::markdown::parse_untrusted_markdown;
 use crate::http::studies::find_study;
-use crate::markdown::parse_untrusted_markdown;
 use crate::store::annotation_tasks::task_not_found_error;
 use crate::store::studies::StudyListEntry;
 

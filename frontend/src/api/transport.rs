@@ -40,14 +40,14 @@ pub(crate) async fn send_to_server_or_worker(
     if study.as_deref() == Some(LOCAL_STUDY) {
         return request_worker(path, json).await;
     }
-    match (study, detect_host().await?) {
-        (_, HostKind::Server(_)) => send_to_server(OutgoingRequest { path, method, json }).await,
-        (Some(study), HostKind::Static) => {
+    let is_static = matches!(detect_host().await?, HostKind::Static);
+    match study {
+        Some(study) if is_static => {
             ensure_loaded(&study).await?;
             request_worker(path, json).await
         }
-        (None, HostKind::Static) if path == ListStudiesRequest::PATH => fetch_study_index().await,
-        (None, HostKind::Static) => Err(no_server_error()),
+        None if is_static && path == ListStudiesRequest::PATH => fetch_study_index().await,
+        _ => send_to_server(OutgoingRequest { path, method, json }).await,
     }
 }
 

@@ -29,7 +29,7 @@ use tasks::AnnotationTasksPage;
 #[cfg(feature = "lazy-bundle")]
 use trial::TrialAnnotationPage;
 
-/// Renders the page of an annotator: task list, annotation or sign-in. Other routes render nothing.
+/// Renders the page of an annotator: task list, annotation or sign-in; nothing for other routes.
 pub(crate) fn render_annotator_page(page: PageRoute) -> AnyView {
     match page {
         PageRoute::AnnotateTask { task } => view! { <AnnotatePage task/> }.into_any(),
@@ -39,8 +39,8 @@ pub(crate) fn render_annotator_page(page: PageRoute) -> AnyView {
     }
 }
 
-/// Renders one of the other annotation pages: results of a task, new task, people or trial. Other
-/// routes render nothing.
+/// Renders one of the other annotation pages: results of a task, new task, people or trial; nothing
+/// for the routes of other modules.
 #[cfg(feature = "lazy-bundle")]
 pub(crate) fn render_page_beside_annotation(page: PageRoute) -> AnyView {
     // The pages of an annotator send the unsent events of earlier visits themselves.

@@ -6,7 +6,7 @@ use shared::api::markdown::{MarkdownElementKind, MarkdownNode};
 /// Renders Markdown that the server has parsed, without HTML, images and unsafe links.
 #[component]
 pub(crate) fn Markdown(
-    /// The parsed text.
+    /// The nodes of the parsed text, in their order.
     nodes: Vec<MarkdownNode>,
 ) -> impl IntoView {
     view! { <div class="markdown">{nodes.into_iter().map(node_view).collect_view()}</div> }

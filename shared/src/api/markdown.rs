@@ -2,22 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A node of a parsed text.
+/// A node of a parsed text, which pages show as text or as an element of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MarkdownNode {
-    /// Plain text.
+    /// Text without markup, in which nothing stands for HTML.
     Text(String),
-    /// Code within a line.
+    /// Code within a line, shown in a typeface of fixed width.
     Code(String),
-    /// A line break.
+    /// A line break within a paragraph.
     LineBreak,
-    /// A horizontal rule.
+    /// A horizontal rule between two parts of the text.
     Rule,
-    /// An element with children.
+    /// A part of the text with parts of its own.
     Element {
-        /// What it is.
+        /// What the part is, with its level, first number or target.
         kind: MarkdownElementKind,
         /// Its content, at most twelve elements deep.
         #[cfg_attr(feature = "openapi", schema(no_recursion))]
@@ -25,30 +25,30 @@ pub enum MarkdownNode {
     },
 }
 
-/// The kind of an element.
+/// What a part of a parsed text is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MarkdownElementKind {
-    /// A paragraph.
+    /// A paragraph of the text.
     Paragraph,
     /// A heading of level 3 to 6; levels 1 and 2 belong to the page.
     Heading(u8),
-    /// A quotation.
+    /// A quotation, set off from the text.
     Quote,
-    /// Lines of code.
+    /// Lines of code, shown with their line breaks.
     CodeBlock,
     /// A list without numbers.
     List,
     /// A list with numbers, the first of which is given.
     NumberedList(u64),
-    /// An item of a list.
+    /// An item of a list of either kind.
     Item,
-    /// Emphasized text.
+    /// Text with emphasis, usually in italics.
     Emphasis,
-    /// Strong text.
+    /// Text with strong emphasis, usually in bold.
     Strong,
-    /// Text that is struck out.
+    /// Text that is struck out by its author.
     Struck,
     /// A link with its target, which has the scheme http, https or mailto.
     Link(String),

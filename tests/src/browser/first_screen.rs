@@ -97,3 +97,28 @@ fn titles_say_what_a_page_is_about_and_the_skip_link_moves_the_focus() {
         tab.wait_until("the focus", "return document.activeElement.id === 'main'");
     });
 }
+
+/// The names of the programs that the page has loaded.
+const PROGRAMS: &str = "return performance.getEntriesByType('resource')
+    .map(it => it.name.split('/').pop().replace(/-[0-9a-f]{16}/, ''))
+    .filter(it => it.endsWith('.wasm')).sort()";
+
+#[test]
+fn an_annotator_loads_a_small_program_and_the_main_one_with_another_page() {
+    with_tab(demo_site::origin(), |tab| {
+        for address in ["/annotation/tasks", "/annotation/tasks/7/", "/join"] {
+            tab.open(address);
+            tab.wait_for_element("a heading", "main h1");
+            let loaded = tab.js(PROGRAMS, &[]);
+            assert_eq!(loaded, json!(["annotation_bg.wasm"]), "{address}");
+        }
+        tab.follow_link("Studies", "/");
+        tab.wait_for_element("a study", "a.card");
+        assert_eq!(tab.js(PROGRAMS, &[]), json!(["frontend_bg.wasm"]));
+        tab.back();
+        tab.wait_for_address("/join");
+        // An address that no page has is not one that the small program is loaded for again.
+        tab.open("/annotation/tasks/99999999999");
+        tab.wait_for_text("The address may be mistyped");
+    });
+}

@@ -504,8 +504,8 @@ impl<'a> InstanceLister<'a> {
     }
 }
 
-/// Returns the first characters of a title and a text on one line, with `·` between them, and `…`
-/// if there are more.
+/// Returns the first characters of a title and a text on one line, with `·` between the two and `…`
+/// at the end of a longer text.
 fn excerpt(title: &str, text: &str) -> String {
     let mut words: Vec<&str> = title.split_whitespace().collect();
     if !words.is_empty() {
@@ -550,4 +550,21 @@ fn bins(counted: &[FirstPassMarginCounts]) -> Bins {
 /// Returns the number of the bin of a margin: bin 0 begins at 0.
 fn bin(margin: f64, width: f64) -> f64 {
     libm::floor(margin / width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_separates_the_title_from_the_text() {
+        assert_eq!(
+            excerpt("Levain", " Levain is\n a  name"),
+            "Levain · Levain is a name"
+        );
+        assert_eq!(excerpt("", "Levain is a name"), "Levain is a name");
+        let long = excerpt("Levain", &" ä".repeat(EXCERPT_CHARACTERS));
+        assert_eq!(long.chars().count(), EXCERPT_CHARACTERS + 1);
+        assert!(long.starts_with("Levain · ä ä") && long.ends_with('…'));
+    }
 }

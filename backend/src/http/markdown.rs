@@ -19,33 +19,30 @@ enum OpenPart {
     Dropped,
 }
 
-/// Parses a text into nodes.
-pub(crate) fn parse_untrusted_markdown(text: &str) -> Vec<MarkdownNode> {
+/// Parses a text into the nodes that pages show.
+pub(super) fn parse_untrusted_markdown(text: &str) -> Vec<MarkdownNode> {
     let mut open: Vec<(OpenPart, Vec<MarkdownNode>)> = vec![(OpenPart::Plain, Vec::new())];
     for event in Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH) {
         let node = match event {
             Event::Start(tag) => {
-                let part = match part(tag) {
+                let opened = match part_of_tag(tag) {
                     OpenPart::Element(_) if open.len() > MAX_DEPTH => OpenPart::Plain,
-                    part => part,
+                    opened => opened,
                 };
-                open.push((part, Vec::new()));
+                open.push((opened, Vec::new()));
                 continue;
             }
             Event::End(_) => {
                 // Start and end events are balanced, and the outermost node stays open.
-                let Some((part, inner)) = open.pop().filter(|_| !open.is_empty()) else {
+                let Some((closed, children)) = open.pop().filter(|_| !open.is_empty()) else {
                     break;
                 };
                 let outer = open.last_mut().map(|it| &mut it.1);
-                match (part, outer) {
+                match (closed, outer) {
                     (OpenPart::Dropped, _) | (_, None) => {}
-                    (OpenPart::Plain, Some(outer)) => outer.extend(inner),
+                    (OpenPart::Plain, Some(outer)) => outer.extend(children),
                     (OpenPart::Element(kind), Some(outer)) => {
-                        outer.push(MarkdownNode::Element {
-                            kind,
-                            children: inner,
-                        });
+                        outer.push(MarkdownNode::Element { kind, children });
                     }
                 }
                 continue;
@@ -62,14 +59,14 @@ pub(crate) fn parse_untrusted_markdown(text: &str) -> Vec<MarkdownNode> {
             | Event::FootnoteReference(_)
             | Event::TaskListMarker(_) => continue,
         };
-        if let Some((_, inner)) = open.last_mut() {
-            inner.push(node);
+        if let Some((_, children)) = open.last_mut() {
+            children.push(node);
         }
     }
     open.into_iter().next().map(|it| it.1).unwrap_or_default()
 }
 
-fn part(tag: Tag<'_>) -> OpenPart {
+fn part_of_tag(tag: Tag<'_>) -> OpenPart {
     OpenPart::Element(match tag {
         Tag::Paragraph => MarkdownElementKind::Paragraph,
         Tag::Heading { level, .. } => MarkdownElementKind::Heading((level as u8 + 2).min(6)),
@@ -110,7 +107,7 @@ fn safe_href(address: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// `expected` is a nested form such as `paragraph(strong(two))`.
+    /// `expected` is a nested form such as `Paragraph[Strong[two]]`.
     fn check(text: &str, expected: &str) {
         fn written(nodes: &[MarkdownNode]) -> String {
             let each = nodes.iter().map(|node| match node {
