@@ -112,7 +112,7 @@ fn an_annotator_loads_a_small_program_and_the_main_one_with_another_page() {
             let loaded = tab.js(PROGRAMS, &[]);
             assert_eq!(loaded, json!(["annotation_bg.wasm"]), "{address}");
         }
-        tab.follow_link("Studies", "/");
+        tab.click(AriaRole::Link, "Studies");
         tab.wait_for_element("a study", "a.card");
         assert_eq!(tab.js(PROGRAMS, &[]), json!(["frontend_bg.wasm"]));
         tab.back();
