@@ -86,7 +86,7 @@ fn NoAnalysis(study: String) -> impl IntoView {
     let command = format!("axioscope late-interaction --study {study} --ranker MODEL:late");
     view! {
         <h1>"No late-interaction ranker of this study has been analyzed"</h1>
-        <p>"Analyze a late-interaction ranker on the command line:"</p>
+        <p class="lead">"Analyze a late-interaction ranker on the command line:"</p>
         <pre tabindex="0"><code>{command}</code></pre>
     }
 }

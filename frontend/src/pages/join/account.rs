@@ -55,7 +55,9 @@ pub(super) fn AccountSection(
             "You are " <b><bdi>{person.name}</bdi></b> ", " {role.name()} ". "
             {role_description(role)}
         </p>
-        <p><a class="btn main" href=PageRoute::ReviewTasks.href()>"Go to tasks"</a></p>
+        <div class="btns">
+            <a class="btn main" href=PageRoute::ReviewTasks.href()>"Go to tasks"</a>
+        </div>
         <OutboxSummary/>
         <RejectedEventsPanel/>
         <Section id="password" name>
