@@ -11,7 +11,7 @@ use crate::score::rescoring::ScoreStabilityRecord;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateScoringJobRequest {
-    /// A model of [`ServerInfoResponse::models`], by its `spec`.
+    /// A model of `ServerInfoResponse`, by its `spec`.
     pub model: String,
     /// Title of the job, shown in lists.
     pub title: String,
