@@ -179,7 +179,7 @@ impl BertLayer {
         layer: usize,
     ) -> Result<BertLayer, Error> {
         let (h, m) = (config.hidden_size, config.intermediate_size);
-        let names = Names::of(config.family);
+        let names = LayerTensorNames::of(config.family);
         let at = |name: &str| format!("{}.{layer}.{name}", names.layers);
         let mut query = LinearLayer::load(weights, &at(names.query), h, h)?;
         let key = LinearLayer::load(weights, &at(names.key), h, h)?;
@@ -197,33 +197,37 @@ impl BertLayer {
 }
 
 /// The names of the tensors of a layer, without `.weight` and `.bias`.
-struct Names {
-    layers: &'static str,
-    query: &'static str,
-    key: &'static str,
-    value: &'static str,
-    out: &'static str,
-    out_norm: &'static str,
-    up: &'static str,
-    down: &'static str,
-    down_norm: &'static str,
+pub(crate) struct LayerTensorNames {
+    /// What precedes the number of a layer.
+    pub(crate) layers: &'static str,
+    pub(crate) query: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) value: &'static str,
+    pub(crate) out: &'static str,
+    pub(crate) out_norm: &'static str,
+    pub(crate) up: &'static str,
+    pub(crate) down: &'static str,
+    pub(crate) down_norm: &'static str,
 }
 
-impl Names {
-    fn of(family: EncoderFamily) -> Names {
+impl LayerTensorNames {
+    /// Returns the names of a family other than ModernBERT.
+    pub(crate) fn of(family: EncoderFamily) -> LayerTensorNames {
         match family {
-            EncoderFamily::Bert | EncoderFamily::Roberta | EncoderFamily::Electra => Names {
-                layers: "encoder.layer",
-                query: "attention.self.query",
-                key: "attention.self.key",
-                value: "attention.self.value",
-                out: "attention.output.dense",
-                out_norm: "attention.output.LayerNorm",
-                up: "intermediate.dense",
-                down: "output.dense",
-                down_norm: "output.LayerNorm",
-            },
-            EncoderFamily::DistilBert => Names {
+            EncoderFamily::Bert | EncoderFamily::Roberta | EncoderFamily::Electra => {
+                LayerTensorNames {
+                    layers: "encoder.layer",
+                    query: "attention.self.query",
+                    key: "attention.self.key",
+                    value: "attention.self.value",
+                    out: "attention.output.dense",
+                    out_norm: "attention.output.LayerNorm",
+                    up: "intermediate.dense",
+                    down: "output.dense",
+                    down_norm: "output.LayerNorm",
+                }
+            }
+            EncoderFamily::DistilBert => LayerTensorNames {
                 layers: "transformer.layer",
                 query: "attention.q_lin",
                 key: "attention.k_lin",

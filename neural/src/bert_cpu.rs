@@ -26,7 +26,7 @@ use crate::tokenization::EncoderInput;
 
 pub(crate) use matrix::{MatrixRowsMut, StridedMatrixView, multiply_matrices};
 use row_kernels::BertSimdRowPass;
-pub(crate) use row_kernels::{exp_of_nonpositive, gelu, reduce_in_lanes, softmax_rows};
+pub(crate) use row_kernels::{exp_of_nonpositive, gelu, gelu_slope, reduce_in_lanes, softmax_rows};
 
 /// The number of tokens that one thread takes through all layers: large enough that packing weights
 /// for a product pays off, small enough that the buffers stay in the cache.

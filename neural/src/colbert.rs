@@ -215,7 +215,27 @@ impl Colbert {
         Ok(InputLayout { first, sep })
     }
 
-    fn input<'a>(&self, text: &'a TokenizedText) -> Result<EncoderInput<'a>, Error> {
+    /// Returns the positions in `text.ids` of the tokens whose vectors are compared.
+    pub(crate) fn compared_positions(&self, text: &TokenizedText) -> Result<Vec<usize>, Error> {
+        let InputLayout { first, sep } = self.layout(text)?;
+        let is_compared = |(at, id): &(usize, &u32)| {
+            let special = match *at {
+                0 => Some(ColbertSpecialTokenKind::Cls),
+                at if at < first => Some(ColbertSpecialTokenKind::Marker),
+                at if at < sep => None,
+                at if at == sep => Some(ColbertSpecialTokenKind::Sep),
+                _ => Some(ColbertSpecialTokenKind::Mask),
+            };
+            match special {
+                Some(special) => self.setting.keeps(text.role).contains(&special),
+                None => text.role == QueryOrDocumentRole::Query || !self.punctuation.contains(id),
+            }
+        };
+        let positions = text.ids.iter().enumerate().filter(is_compared);
+        Ok(positions.map(|it| it.0).collect())
+    }
+
+    pub(crate) fn input<'a>(&self, text: &'a TokenizedText) -> Result<EncoderInput<'a>, Error> {
         let attended = match self.setting.augmentation {
             ColbertQueryAugmentation::None | ColbertQueryAugmentation::Unattended => {
                 self.layout(text)?.sep + 1
@@ -242,27 +262,14 @@ impl Colbert {
         let all = bert_cpu::multiply_rows_by_weights(hidden, &self.linear); // [t, w]
         let end = text.spans.last().map_or(0, |it| it.1);
         let (mut numbers, mut tokens) = (Vec::new(), Vec::new());
-        for (at, (&id, vector)) in text.ids.iter().zip(all.chunks_exact(width)).enumerate() {
-            let special = match at {
-                0 => Some(ColbertSpecialTokenKind::Cls),
-                _ if at < first => Some(ColbertSpecialTokenKind::Marker),
-                _ if at < sep => None,
-                _ if at == sep => Some(ColbertSpecialTokenKind::Sep),
-                _ => Some(ColbertSpecialTokenKind::Mask),
+        for at in self.compared_positions(text)? {
+            numbers.extend_from_slice(&all[at * width..(at + 1) * width]);
+            let span = match at {
+                _ if at < first => (0, 0),
+                _ if at < sep => text.spans[at - first],
+                _ => (end, end),
             };
-            let kept = match special {
-                Some(special) => self.setting.keeps(text.role).contains(&special),
-                None => text.role == QueryOrDocumentRole::Query || !self.punctuation.contains(&id),
-            };
-            if kept {
-                numbers.extend_from_slice(vector);
-                let span = match at {
-                    _ if at < first => (0, 0),
-                    _ if at < sep => text.spans[at - first],
-                    _ => (end, end),
-                };
-                tokens.push((id, span));
-            }
+            tokens.push((text.ids[at], span));
         }
         SingleOrMultiVectorEncoding::from_unnormalized_token_vectors(numbers, width, tokens)
     }

@@ -10,7 +10,6 @@
 //! into a [`PreparedPair`], once for all epochs of a training run.
 
 mod config;
-mod dropout;
 mod vocabulary;
 mod ranker;
 mod layers;

@@ -58,6 +58,7 @@ mod device;
 mod weights;
 mod tokenizer;
 mod random;
+mod dropout;
 mod tokenization;
 mod batch;
 mod config;
@@ -81,6 +82,7 @@ mod t5;
 mod mono_t5;
 mod doc2query;
 mod interaction;
+mod fine_tuning;
 pub mod training;
 
 pub use batch::batch_texts_by_length;
@@ -95,6 +97,7 @@ pub use embedding::{
 pub use embedding_model::SingleOrMultiVectorRanker;
 pub use epic::{EpicDocumentStates, EpicQueryWeights, EpicRanker};
 pub use error::Error;
+pub use fine_tuning::{EncoderSettings, FineTunedRanker, FineTunedRankerKind, TokenizedPair};
 pub use interaction::{
     ConvKernelPoolingConfig, DuetConfig, ForwardMode, HistogramNetworkConfig, InteractionConfig,
     InteractionNetwork, InteractionNetworkConfig, InteractionRanker, InteractionRankerKind,

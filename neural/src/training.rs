@@ -34,7 +34,8 @@ pub use recipe::{
     TrainingRecipe, WordSettings, find_settable_key, settable_keys,
 };
 pub use regularizer::{
-    PerturbationSeed, PerturbationSource, RegularizerAxiom, RegularizerSettings, UpdateScores,
+    AddGradients, PerturbationSeed, PerturbationSource, RegularizerAxiom, RegularizerSettings,
+    UpdateScores,
 };
 pub use run::{EvaluationOutcome, ForwardFunction, TrainingInput, TrainingRun};
 pub use sampling::{

@@ -31,6 +31,19 @@ impl<'a> StridedMatrixView<'a> {
         }
     }
 
+    /// Returns `n` rows from `first` on.
+    pub(crate) fn rows_from(self, first: usize, n: usize) -> StridedMatrixView<'a> {
+        StridedMatrixView {
+            numbers: &self.numbers[first * self.row_stride..],
+            rows: n,
+            ..self
+        }
+    }
+
+    pub(crate) fn n_rows(&self) -> usize {
+        self.rows
+    }
+
     pub(crate) fn n_columns(&self) -> usize {
         self.columns
     }

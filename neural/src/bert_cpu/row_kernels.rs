@@ -129,6 +129,15 @@ pub(crate) fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
 }
 
+/// Computes the derivative of [`gelu`], `(1 + erf(x/√2))/2 + x φ(x)`, with the density φ of the
+/// standard normal distribution.
+#[inline(always)]
+pub(crate) fn gelu_slope(x: f32) -> f32 {
+    const ROOT: f32 = 0.398_942_3; // 1 / √(2π)
+    let density = ROOT * exp_of_nonpositive(-0.5 * x * x);
+    0.5 * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2)) + x * density
+}
+
 /// Computes the error function with an error of 5e-7: a quotient of polynomials in `x²`, as in
 /// Eigen's and XLA's `erf` for f32. Beyond 3.74 it is 1 in f32.
 #[inline(always)]

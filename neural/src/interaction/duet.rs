@@ -23,8 +23,8 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use pulp::Arch;
 use rayon::prelude::*;
 
+use crate::dropout::Dropout;
 use crate::interaction::config::{DuetConfig, InteractionConfig, NetworkVariant};
-use crate::interaction::dropout::Dropout;
 use crate::interaction::layers::{
     Activation, ActivationPass, CandleOperation, CpuOperation, Gradients, InputNumbers, activate,
     add_to, apply_linear, gradient_of, read_numbers, stored_numbers,

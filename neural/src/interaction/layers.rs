@@ -14,7 +14,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::bert_cpu::reduce_in_lanes;
-use crate::interaction::dropout::Dropout;
+use crate::dropout::Dropout;
 use crate::maxsim::InnerProductMatrix;
 
 /// The number of rows of a product that a thread computes at once.

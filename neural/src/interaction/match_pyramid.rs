@@ -16,8 +16,8 @@ use candle_core::{Result, Tensor};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::dropout::Dropout;
 use crate::interaction::config::{InteractionConfig, MatchPyramidConfig};
-use crate::interaction::dropout::Dropout;
 use crate::interaction::layers::{
     Activation, CandleOperation, CpuOperation, Gradients, InputNumbers, activate, add_multiple_to,
     add_to, apply_linear, gradient_of, inner_product, read_numbers,

@@ -9,6 +9,7 @@
 //! over each document of a batch and its perturbation for each axiom. What a perturbation adds is a
 //! function of seed, update, axiom, query and document.
 
+use candle_core::backprop::GradStore;
 use candle_core::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -176,12 +177,21 @@ pub struct UpdateScores {
     /// `[2, m]`: the scores of the documents that axioms prefer, and of the others; for recipes
     /// with a regularizer.
     pub preferences: Option<Tensor>,
+    /// Adds the gradients of variables that the graph of the scores does not reach; called after
+    /// the backward pass of the loss.
+    pub add_gradients: Option<Box<AddGradients>>,
 }
+
+/// Adds gradients of variables to those of a backward pass.
+pub type AddGradients = dyn FnOnce(&mut GradStore) -> Result<(), Error>;
 
 impl From<Tensor> for UpdateScores {
     fn from(rows: Tensor) -> UpdateScores {
-        let preferences = None;
-        UpdateScores { rows, preferences }
+        UpdateScores {
+            rows,
+            preferences: None,
+            add_gradients: None,
+        }
     }
 }
 
@@ -205,6 +215,7 @@ impl UpdateScores {
                 0 => None,
                 _ => Some(Tensor::stack(&[select(0)?, select(1)?], 0)?),
             },
+            add_gradients: None,
         })
     }
 }

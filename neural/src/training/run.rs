@@ -155,6 +155,7 @@ impl TrainingRun {
         let UpdateScores {
             rows: scores,
             preferences,
+            add_gradients,
         } = forward(&batch.rows, step)?;
         if scores.dims() != [batch.rows.len()] {
             return Err(TrainingError::ScoreShape {
@@ -185,6 +186,9 @@ impl TrainingRun {
             return Err(TrainingError::Diverged { quantity, step });
         }
         let mut gradients = loss.backward()?;
+        if let Some(add_gradients) = add_gradients {
+            add_gradients(&mut gradients)?;
+        }
         let max_norm = self.recipe.optimizer.max_gradient_norm;
         if max_norm.is_finite() {
             clip_gradient_norm(&self.variables, &mut gradients, max_norm)?;

@@ -344,6 +344,7 @@ fn the_regularizer_adds_its_term_to_loss_and_gradient() {
         Ok(UpdateScores {
             rows: ranker.score(rows, step)?,
             preferences: Some(Tensor::new(&[[f32::NAN], [0.0]], &Device::Cpu)?),
+            add_gradients: None,
         })
     });
     let error = error.unwrap_err().to_string();

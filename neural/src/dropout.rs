@@ -6,7 +6,7 @@ use crate::random::RandomStream;
 /// Inverted dropout (Srivastava et al., JMLR 2014): each element is 0 with probability `p`, and
 /// multiplied by `1 / (1 - p)` otherwise.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Dropout {
+pub(crate) struct Dropout {
     stream: RandomStream,
     /// An element is 0 if its 32 bits are below this number.
     threshold: u64,
@@ -15,7 +15,7 @@ pub(super) struct Dropout {
 
 impl Dropout {
     /// Returns the dropout of a layer in a step, and `None` where nothing is dropped.
-    pub(super) fn for_layer(mode: ForwardMode, layer: u64, probability: f32) -> Option<Dropout> {
+    pub(crate) fn for_layer(mode: ForwardMode, layer: u64, probability: f32) -> Option<Dropout> {
         match mode {
             ForwardMode::Training { seed, step } if probability > 0.0 => Some(Dropout {
                 stream: RandomStream::select(seed, &[step, layer]),
@@ -26,9 +26,23 @@ impl Dropout {
         }
     }
 
+    /// Multiplies numbers by the factors of the elements from `first` on, which has to be even.
+    pub(crate) fn multiply(self, first: usize, numbers: &mut [f32]) {
+        const SIZE: usize = 256;
+        let mut factors = [0.0; SIZE];
+        for (chunk, numbers) in numbers.chunks_mut(SIZE).enumerate() {
+            let factors = &mut factors[..numbers.len()];
+            self.write_factors(first + chunk * SIZE, factors);
+            numbers
+                .iter_mut()
+                .zip(factors)
+                .for_each(|(it, factor)| *it *= *factor);
+        }
+    }
+
     /// Writes the factors of the elements from `first` on, which has to be even.
     #[inline(always)]
-    pub(super) fn write_factors(self, first: usize, factors: &mut [f32]) {
+    pub(crate) fn write_factors(self, first: usize, factors: &mut [f32]) {
         let factor = |bits: u64| {
             if bits < self.threshold {
                 0.0
