@@ -38,8 +38,8 @@ const STEP: ForwardMode = ForwardMode::Training { seed: 3, step: 5 };
 
 fn settings(dropout: f64, n_labels: usize) -> EncoderSettings {
     EncoderSettings {
-        max_query_tokens: 16,
-        max_document_tokens: 32,
+        max_query_tokens: 40,
+        max_document_tokens: 64,
         n_labels,
         vector_dimension: 6,
         dropout,
@@ -154,7 +154,7 @@ fn gradients_with_dropout_are_the_slope_of_the_loss() {
             }
             f64::from(loss_and_gradients(&ranker).0)
         };
-        let slope = (loss_at(1e-2) - loss_at(-1e-2)) / 2e-2;
+        let slope = (loss_at(2e-3) - loss_at(-2e-3)) / 4e-3;
         assert!(
             (slope / norm - 1.0).abs() < 0.01,
             "{kind:?}: {slope} {norm}"
@@ -211,4 +211,51 @@ fn what_cannot_be_fine_tuned_is_an_error() {
     let made = FineTunedRanker::from_encoder(kind, settings(0.1, 1), &files, device, 1);
     let error = made.err().unwrap().to_string();
     assert!(error.contains("cannot be fine-tuned"), "{error}");
+}
+
+/// The numbers of `tests/fixtures/fine_tuning.py`, which computes them with PyTorch.
+#[test]
+fn losses_and_gradients_are_those_of_pytorch() {
+    #[derive(Deserialize)]
+    struct Expected {
+        n_labels: Option<usize>,
+        vector_dimension: Option<usize>,
+        loss: f32,
+        scores: Vec<f32>,
+        /// The norm, and the index and value of the largest element.
+        gradients: HashMap<String, (f32, usize, f32)>,
+    }
+    let json = include_bytes!("../../tests/fixtures/fine-tuning.json");
+    let expected: HashMap<String, Expected> = serde_json::from_slice(json).unwrap();
+    for (kind, (name, files)) in [
+        (FineTunedRankerKind::CrossEncoder, encoder!("cross-tiny")),
+        (FineTunedRankerKind::Colbert, encoder!("colbert-tiny")),
+    ] {
+        let expected = &expected[name];
+        let mut settings = settings(0.0, expected.n_labels.unwrap_or(1));
+        settings.vector_dimension = expected.vector_dimension.unwrap_or(1);
+        let ranker = ranker(kind, &files, settings);
+        let pairs = pairs(&ranker);
+        let scores = ranker
+            .forward(&pairs.iter().collect::<Vec<_>>(), STEP)
+            .unwrap();
+        for (found, expected) in numbers(&scores.rows).iter().zip(&expected.scores) {
+            assert!(
+                (found - expected).abs() < 2e-5,
+                "{name}: {found} {expected}"
+            );
+        }
+        let (loss, gradients) = loss_and_gradients(&ranker);
+        assert!((loss - expected.loss).abs() < 1e-5, "{name}: {loss}");
+        let with_expected = ranker.variables().iter();
+        assert_eq!(with_expected.len(), expected.gradients.len(), "{name}");
+        for (variable_name, variable) in with_expected {
+            let found = numbers(gradients.get(variable).unwrap());
+            let (norm, at, value) = expected.gradients[variable_name];
+            let found_norm = found.iter().map(|it| it * it).sum::<f32>().sqrt();
+            let bound = 2e-6 + 1e-3 * norm;
+            let apart = (found_norm - norm).abs().max((found[at] - value).abs());
+            assert!(apart < bound, "{name} {variable_name}: {apart} of {norm}");
+        }
+    }
 }
