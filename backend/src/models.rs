@@ -491,6 +491,13 @@ pub(crate) fn load_doc2query(named: &str) -> Result<(String, Doc2Query), Error> 
     ))
 }
 
+/// Reads the files of an encoder, from a folder or the hub, and returns them with its name.
+pub(crate) fn read_encoder_files(named: &str) -> Result<(String, ModelFileContents), Error> {
+    let place = ModelEntry::parse(named)?;
+    let (files, ()) = place.read(|_| Ok(()))?;
+    Ok((place.name, files))
+}
+
 /// Returns the model to use when none is given: `AXIOSCOPE_MODEL`, or the default model if it
 /// exists.
 pub(crate) fn default_model_path_or_name() -> Option<String> {

@@ -113,7 +113,7 @@ pub struct FineTunedRanker {
     /// Those of the encoder, in the order of [`EncoderParameters`], and then those of the head.
     variables: Vec<(String, Var)>,
     encoder: EncoderParameters<Var>,
-    /// Tokenizes, and scores with the weights of [`FineTunedRanker::update_scorer`].
+    /// Tokenizes, and scores with the weights of [`FineTunedRanker::use_scorer_weights`].
     scorer: Scorer,
 }
 
@@ -249,11 +249,6 @@ impl FineTunedRanker {
     /// Returns all weights as a safetensors file.
     pub fn to_safetensors(&self) -> Result<Vec<u8>, Error> {
         to_safetensors(&self.variables)
-    }
-
-    /// Makes [`FineTunedRanker::score`] compute with the weights that the variables have now.
-    pub fn update_scorer(&mut self) -> Result<(), Error> {
-        self.use_scorer_weights(self.to_safetensors()?)
     }
 
     /// Makes [`FineTunedRanker::score`] compute with these weights, a safetensors file.

@@ -43,3 +43,6 @@ pub use sampling::{
     random_cycle, select_hard_negatives,
 };
 pub use schedule::{LearningRateDecay, LearningRateSchedule};
+
+/// A trained variable with its name.
+pub type NamedVariable = (String, candle_core::Var);

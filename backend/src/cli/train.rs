@@ -14,9 +14,13 @@ use crate::training::{self, TrainingObserver, TrainingRequest};
 /// Holds the command-line arguments of `axioscope train`.
 #[derive(clap::Args)]
 pub(crate) struct TrainArgs {
-    /// Model: the networks drmm, anmm, duet, matchpyramid, knrm or conv-knrm, or lambdamart
+    /// Model: the networks drmm, anmm, duet, matchpyramid, knrm or conv-knrm, or lambdamart, or
+    /// cross-encoder or colbert, which are made of the encoder of --from
     #[arg(long)]
     model: String,
+    /// Encoder of a cross-encoder or a colbert: a folder, or a model of the Hugging Face hub
+    #[arg(long, value_name = "MODEL")]
+    from: Option<String>,
     /// Folder or name of an imported collection with qrels and splits. The candidates of a query
     /// are the documents that the qrels list for it, grade 0 included; queries without a relevant
     /// document do not count.
@@ -36,7 +40,8 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     test: Option<String>,
     /// Recipe with all numbers of the training: default, rennings2019, macavaney2022,
-    /// wikiqa-reference, lightgbm (of lambdamart), or a TOML file
+    /// wikiqa-reference, lightgbm (of lambdamart), camara2020 (of a cross-encoder), formal2021 (of
+    /// a colbert), or a TOML file
     #[arg(long, value_name = "NAME|FILE", default_value = "default")]
     recipe: String,
     /// With the defects of the published code, or without; DRMM also as in Capreolus or OpenNIR
@@ -70,6 +75,7 @@ impl TrainArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let spec = TrainingSpec {
             model: self.model,
+            from: self.from,
             pool: self.pool,
             split: self.split,
             dev: self.dev,

@@ -69,7 +69,10 @@ impl<R: RankerInTraining> AxiomInstances<R> {
         };
         let all: Vec<(usize, u32)> = pairs.iter().collect();
         Ok(AxiomInstances {
-            prepared: all.into_par_iter().map(prepare).collect(),
+            prepared: all
+                .into_par_iter()
+                .map(prepare)
+                .collect::<Result<_, Error>>()?,
             mined,
             pairs,
         })

@@ -338,7 +338,7 @@ impl<'a, R: RankerInTraining> PreparedCandidates<'a, R> {
         collection: &'a Collection,
         candidates: SplitCandidates,
         ranker: &R,
-    ) -> PreparedCandidates<'a, R> {
+    ) -> Result<PreparedCandidates<'a, R>, Error> {
         let with_titles = ranker.reads_titles();
         let prepare = |row: &CandidateRow| {
             let query = &collection.queries[candidates.queries[row.query]].text;
@@ -355,12 +355,13 @@ impl<'a, R: RankerInTraining> PreparedCandidates<'a, R> {
             let grades = qrels.0.entry(query.clone()).or_default();
             grades.insert(collection.docs[row.doc].id.clone(), row.grade);
         }
-        PreparedCandidates {
-            pairs: candidates.rows.par_iter().map(prepare).collect(),
+        let pairs = candidates.rows.par_iter().map(prepare);
+        Ok(PreparedCandidates {
+            pairs: pairs.collect::<Result<_, Error>>()?,
             collection,
             candidates,
             qrels,
-        }
+        })
     }
 
     /// Evaluates the ranking of the candidates by the ranker.
@@ -404,7 +405,8 @@ impl<'a, R: RankerInTraining> PreparedCandidates<'a, R> {
             let other = &self.collection.queries[queries[others[row.query]]];
             ranker.prepare_pair(&other.text, &text(row.doc))
         };
-        let swapped: Vec<R::Pair> = self.candidates.rows.par_iter().map(swap).collect();
+        let swapped = self.candidates.rows.par_iter().map(swap);
+        let swapped: Vec<R::Pair> = swapped.collect::<Result<_, Error>>()?;
         let swapped = ranker.score_pairs(&swapped.iter().collect::<Vec<_>>())?;
         let rows = self.candidates.rows.iter();
         let lengths = rows.map(|it| InteractionRanker::words_of(&text(it.doc)).len() as f64);

@@ -135,9 +135,9 @@ impl RankerInTraining for TreesInTraining {
         true
     }
 
-    fn prepare_pair(&self, query: &str, document: &str) -> RankingFeatureValues {
+    fn prepare_pair(&self, query: &str, document: &str) -> Result<RankingFeatureValues, Error> {
         let [query, document] = [query, document].map(|it| self.features.word_numbers(it));
-        self.features.compute(&query, &document)
+        Ok(self.features.compute(&query, &document))
     }
 
     fn score_pairs(&self, pairs: &[&RankingFeatureValues]) -> Result<Vec<f64>, Error> {

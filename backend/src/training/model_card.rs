@@ -53,7 +53,7 @@ impl ModelCard<'_> {
         });
         let regularizer = match model {
             ModelToTrain::Network(it) => it.recipe.regularizer.as_ref(),
-            ModelToTrain::LambdaMart(_) => None,
+            ModelToTrain::Encoder(_) | ModelToTrain::LambdaMart(_) => None,
         };
         let regularizer = regularizer.map(|it| {
             let axioms: Vec<&str> = it.axioms.iter().map(|it| it.name()).collect();
@@ -67,7 +67,7 @@ impl ModelCard<'_> {
         let augmented = augmented.chain(regularizer).chain(teacher);
         let augmented: Vec<String> = augmented.collect();
         let (parameters, steps) = match model {
-            ModelToTrain::Network(_) => ("trained weights", "updates"),
+            ModelToTrain::Network(_) | ModelToTrain::Encoder(_) => ("trained weights", "updates"),
             ModelToTrain::LambdaMart(_) => ("leaves", "trees"),
         };
         for (name, value) in [

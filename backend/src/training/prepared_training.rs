@@ -60,8 +60,8 @@ impl<'a, R: RankerInTraining> PreparedTraining<'a, R> {
         files: Option<ParsedInputFiles>,
         (folder, curve): (TrainingFolder, Vec<LearningCurvePoint>),
     ) -> Result<PreparedTraining<'a, R>, Error> {
-        let training = PreparedCandidates::prepare(collection, training, &ranker);
-        let dev = PreparedCandidates::prepare(collection, dev, &ranker);
+        let training = PreparedCandidates::prepare(collection, training, &ranker)?;
+        let dev = PreparedCandidates::prepare(collection, dev, &ranker)?;
         let axioms = match files {
             None => AxiomInstances::none(),
             Some(files) => {
@@ -106,7 +106,8 @@ impl<'a, R: RankerInTraining> PreparedTraining<'a, R> {
         test: Option<SplitCandidates>,
         model: &SelectedModel<'_>,
     ) -> Result<TrainingSummary, Error> {
-        let test = test.map(|it| PreparedCandidates::prepare(self.collection, it, ranker));
+        let prepare = |it| PreparedCandidates::prepare(self.collection, it, ranker);
+        let test = test.map(prepare).transpose()?;
         let dev = self.dev.evaluate(ranker)?;
         let test_values = test.as_ref().map(|it| it.evaluate(ranker)).transpose()?;
         let controlled = test.as_ref().unwrap_or(&self.dev);

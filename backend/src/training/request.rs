@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use neural::InteractionRankerKind;
 use neural::training::{NegativeSource, TrainingRecipe};
+use neural::{FineTunedRankerKind, InteractionRankerKind};
 use shared::error::Error as InputError;
 use shared::probe::CandidatePoolSpec;
 use shared::training::spec::TrainingSpec;
@@ -63,6 +63,7 @@ impl TrainingRequest {
     fn check_combinations(&self) -> Result<(), Error> {
         let recipe = match &self.model {
             ModelToTrain::Network(it) => &it.recipe,
+            ModelToTrain::Encoder(it) => &it.recipe,
             ModelToTrain::LambdaMart(_) if self.teacher.is_some() => {
                 let reason = "has scores, but LambdaMART learns from grades; leave it out";
                 return Err(InputError::conflicting_value("teacher", reason).into());
@@ -116,6 +117,8 @@ impl TrainingRequest {
 pub(crate) enum ModelToTrain {
     /// A network over the interactions of query and document words.
     Network(Box<NetworkToTrain>),
+    /// A cross-encoder or a ColBERT made of an encoder.
+    Encoder(Box<EncoderToTrain>),
     /// LambdaMART, an ensemble of regression trees over features.
     LambdaMart(Box<LambdaMartRecipe>),
 }
@@ -129,12 +132,29 @@ pub(crate) struct NetworkToTrain {
     pub recipe: TrainingRecipe,
 }
 
+/// A cross-encoder or a ColBERT made of an encoder, with all numbers of its training.
+#[derive(Debug, Clone)]
+pub(crate) struct EncoderToTrain {
+    /// What is made of the encoder.
+    pub kind: FineTunedRankerKind,
+    /// The folder of the encoder, or its name on the hub.
+    pub from: String,
+    /// All numbers of the training.
+    pub recipe: TrainingRecipe,
+}
+
 impl ModelToTrain {
     /// The name of LambdaMART, as in `--model`.
     const LAMBDAMART: &str = "lambdamart";
 
     /// Returns the names of all models that can be trained, as in `--model`.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        let encoders = FineTunedRankerKind::ALL.into_iter().map(|it| it.name());
+        ModelToTrain::names_without_encoder().chain(encoders)
+    }
+
+    /// Returns the names of the models that are not made of an encoder.
+    pub(crate) fn names_without_encoder() -> impl Iterator<Item = &'static str> {
         let networks = InteractionRankerKind::ALL.into_iter();
         networks
             .map(|it| it.name())
@@ -145,7 +165,7 @@ impl ModelToTrain {
     pub(crate) fn built_in_recipes(model: &str) -> Vec<&'static str> {
         match model {
             ModelToTrain::LAMBDAMART => LambdaMartRecipe::built_in_names().collect(),
-            _ => TrainingRecipe::built_in_names().collect(),
+            _ => TrainingRecipe::built_in_names(model).collect(),
         }
     }
 
@@ -156,11 +176,32 @@ impl ModelToTrain {
                 spec,
             )?)));
         }
+        let mut encoders = FineTunedRankerKind::ALL.into_iter();
+        let encoder = encoders.find(|it| it.name() == spec.model);
+        let conflict = |reason: &str| InputError::conflicting_value("from", reason).into();
+        match (encoder, &spec.from) {
+            (Some(kind), Some(from)) => {
+                let (from, recipe) = (from.clone(), read_network_recipe(spec)?);
+                recipe.encoder()?;
+                let encoder = EncoderToTrain { kind, from, recipe };
+                return Ok(ModelToTrain::Encoder(Box::new(encoder)));
+            }
+            (Some(_), None) => {
+                let reason = "is missing; name the encoder, such as the folder of all-MiniLM-L6-v2";
+                return Err(conflict(reason));
+            }
+            (None, Some(_)) => {
+                let reason = "is for the models cross-encoder and colbert; leave it out";
+                return Err(conflict(reason));
+            }
+            (None, None) => {}
+        }
         let mut networks = InteractionRankerKind::ALL.into_iter();
         let Some(kind) = networks.find(|it| it.name() == spec.model) else {
             return Err(InputError::not_one_of("model", &spec.model, ModelToTrain::names()).into());
         };
         let recipe = read_network_recipe(spec)?;
+        recipe.words_and_network()?;
         let network = NetworkToTrain { kind, recipe };
         Ok(ModelToTrain::Network(Box::new(network)))
     }
@@ -169,6 +210,7 @@ impl ModelToTrain {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             ModelToTrain::Network(it) => it.kind.name(),
+            ModelToTrain::Encoder(it) => it.kind.name(),
             ModelToTrain::LambdaMart(_) => ModelToTrain::LAMBDAMART,
         }
     }
@@ -176,7 +218,8 @@ impl ModelToTrain {
     /// Returns the file of word vectors that the recipe names.
     pub(crate) fn word_vectors(&self) -> Option<&str> {
         match self {
-            ModelToTrain::Network(it) => it.recipe.words.vectors.as_deref(),
+            ModelToTrain::Network(it) => it.recipe.words.as_ref()?.vectors.as_deref(),
+            ModelToTrain::Encoder(_) => None,
             ModelToTrain::LambdaMart(it) => it.features.vectors.as_deref(),
         }
     }
@@ -185,6 +228,7 @@ impl ModelToTrain {
     pub(super) fn recipe_name(&self) -> &str {
         match self {
             ModelToTrain::Network(it) => &it.recipe.name,
+            ModelToTrain::Encoder(it) => &it.recipe.name,
             ModelToTrain::LambdaMart(it) => &it.name,
         }
     }
@@ -192,7 +236,7 @@ impl ModelToTrain {
 
 /// Reads the recipe of a network from a file or the program and changes what the user sets.
 fn read_network_recipe(spec: &TrainingSpec) -> Result<TrainingRecipe, Error> {
-    let mut recipe = match read_recipe_file(spec, TrainingRecipe::built_in_names())? {
+    let mut recipe = match read_recipe_file(spec, TrainingRecipe::built_in_names(&spec.model))? {
         Some(text) => TrainingRecipe::parse(&text, &spec.model)?,
         None => TrainingRecipe::built_in(&spec.recipe, &spec.model)?,
     };

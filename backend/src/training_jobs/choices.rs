@@ -19,7 +19,8 @@ pub(super) type KnownSplits = Mutex<BTreeMap<String, (SystemTime, Vec<String>)>>
 impl TrainingQueue {
     /// Returns the choices of the form for a new training.
     pub(crate) fn choices(&self) -> Result<TrainingChoices, Error> {
-        let recipes = ModelToTrain::names().flat_map(ModelToTrain::built_in_recipes);
+        let recipes =
+            ModelToTrain::names_without_encoder().flat_map(ModelToTrain::built_in_recipes);
         let recipes: BTreeSet<&str> = recipes.collect();
         let mut collections = Vec::new();
         for name in self.0.folder.collection_names()? {
@@ -31,7 +32,9 @@ impl TrainingQueue {
             }
         }
         Ok(TrainingChoices {
-            models: ModelToTrain::names().map(str::to_owned).collect(),
+            models: ModelToTrain::names_without_encoder()
+                .map(str::to_owned)
+                .collect(),
             collections,
             recipes: recipes.into_iter().map(str::to_owned).collect(),
         })

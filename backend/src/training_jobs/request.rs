@@ -31,6 +31,11 @@ impl TrainingQueue {
                 most: MAX_SETTINGS as u64,
             });
         }
+        let mut models = ModelToTrain::names_without_encoder();
+        if !models.any(|it| it == spec.model) || spec.from.is_some() {
+            let known = ModelToTrain::names_without_encoder();
+            return Err(InputError::not_one_of("model", &spec.model, known).into());
+        }
         let known = ModelToTrain::built_in_recipes(&spec.model);
         if !known.contains(&&*spec.recipe) {
             return Err(InputError::not_one_of("recipe", &spec.recipe, known).into());
@@ -46,7 +51,8 @@ impl TrainingQueue {
             .and_then(|it| {
                 if let ModelToTrain::Network(network) = &it.model {
                     let recipe = &network.recipe;
-                    InteractionConfig::from_recipe(network.kind, recipe, recipe.words.dimensions)?;
+                    let dimensions = recipe.words_and_network()?.0.dimensions;
+                    InteractionConfig::from_recipe(network.kind, recipe, dimensions)?;
                 }
                 Ok(it)
             })

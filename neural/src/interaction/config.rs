@@ -286,7 +286,8 @@ impl InteractionConfig {
                 reason: reason.to_owned(),
             }),
         };
-        let variant = recipe.network.variant;
+        let (words, of_network) = recipe.words_and_network()?;
+        let variant = of_network.variant;
         let reason = format!("`{}` is a variant of DRMM alone", variant.name());
         check("network.variant", variant.is_of(kind), &reason)?;
         let mut network = InteractionNetworkConfig::published(kind);
@@ -297,7 +298,7 @@ impl InteractionConfig {
                 NetworkVariant::OpenNir => 11,
             };
         }
-        let dropout = recipe.network.dropout as f32;
+        let dropout = of_network.dropout as f32;
         match &mut network {
             InteractionNetworkConfig::Duet(it) => it.dropout = dropout,
             InteractionNetworkConfig::MatchPyramid(it) => it.dropout = dropout,
@@ -313,13 +314,13 @@ impl InteractionConfig {
             true => "MatchPyramid trains its word vectors",
             false => "this network does not train its word vectors",
         };
-        let is_right = recipe.network.train_vectors == trains_vectors;
+        let is_right = of_network.train_vectors == trains_vectors;
         check("network.train_vectors", is_right, reason)?;
         Ok(InteractionConfig {
             variant,
-            max_query_terms: recipe.words.max_query_terms,
-            max_document_terms: recipe.words.max_document_terms,
-            reads_titles: recipe.words.read_titles,
+            max_query_terms: words.max_query_terms,
+            max_document_terms: words.max_document_terms,
+            reads_titles: words.read_titles,
             dimensions,
             network,
         })

@@ -1,7 +1,7 @@
 //! Gradients of variables: their values, and clipping by their norm.
 
 use candle_core::backprop::GradStore;
-use candle_core::{Tensor, Var};
+use candle_core::{CpuStorage, Storage, Tensor, Var};
 use rayon::prelude::*;
 
 use super::error::TrainingError;
@@ -21,7 +21,7 @@ pub fn clip_gradient_norm(
 ) -> Result<f64, TrainingError> {
     let mut sum = 0.0;
     for variable in variables {
-        sum += sum_of_squares(&gradient_values(variable, gradients)?);
+        sum += read_gradient(variable, gradients, sum_of_squares)?;
     }
     let norm = libm::sqrt(sum);
     let scale = max_norm / (norm + 1e-6);
@@ -48,13 +48,23 @@ fn find_gradient<'a>(
         })
 }
 
-/// Returns the elements of the gradient of a variable, in row-major order.
-pub(super) fn gradient_values(
+/// Calls `read` with the elements of the gradient of a variable, in row-major order, without a copy
+/// where they are on the CPU.
+pub(super) fn read_gradient<T>(
     (name, variable): &(String, Var),
     gradients: &GradStore,
-) -> Result<Vec<f32>, TrainingError> {
+    read: impl FnOnce(&[f32]) -> T,
+) -> Result<T, TrainingError> {
     let gradient = find_gradient(name, variable, gradients)?;
-    Ok(gradient.flatten_all()?.to_vec1()?)
+    {
+        let (storage, layout) = gradient.storage_and_layout();
+        if let (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) =
+            (&*storage, layout.contiguous_offsets())
+        {
+            return Ok(read(&values[start..end]));
+        }
+    }
+    Ok(read(&gradient.flatten_all()?.to_vec1::<f32>()?))
 }
 
 /// Returns the sum of squares in double precision: over chunks, and then of their sums in order.
@@ -69,6 +79,10 @@ fn sum_of_squares(values: &[f32]) -> f64 {
 mod tests {
     use super::*;
     use candle_core::Device;
+
+    fn gradient_values(variable: &(String, Var), gradients: &GradStore) -> Vec<f32> {
+        read_gradient(variable, gradients, <[f32]>::to_vec).unwrap()
+    }
 
     /// Two variables with the gradients (3, 0) and (4).
     fn variables_and_gradients() -> (Vec<(String, Var)>, GradStore) {
@@ -87,7 +101,7 @@ mod tests {
         let (variables, mut gradients) = variables_and_gradients();
         let norm = clip_gradient_norm(&variables, &mut gradients, 1.0).unwrap();
         assert_eq!(norm, 5.0);
-        let of = |at: usize| gradient_values(&variables[at], &gradients).unwrap();
+        let of = |at: usize| gradient_values(&variables[at], &gradients);
         assert!((of(0)[0] - 0.6).abs() < 1e-6 && of(0)[1] == 0.0);
         assert!((of(1)[0] - 0.8).abs() < 1e-6);
     }
@@ -100,11 +114,8 @@ mod tests {
                 clip_gradient_norm(&variables, &mut gradients, max_norm).unwrap(),
                 5.0
             );
-            assert_eq!(
-                gradient_values(&variables[0], &gradients).unwrap(),
-                [3.0, 0.0]
-            );
-            assert_eq!(gradient_values(&variables[1], &gradients).unwrap(), [4.0]);
+            assert_eq!(gradient_values(&variables[0], &gradients), [3.0, 0.0]);
+            assert_eq!(gradient_values(&variables[1], &gradients), [4.0]);
         }
     }
 

@@ -3,12 +3,14 @@
 //! Formulas and the order of their operations follow `torch.optim`. Elements are independent of
 //! each other, so results have the same bits with any number of threads.
 
+use std::sync::Mutex;
+
 use candle_core::backprop::GradStore;
-use candle_core::{Device, Tensor, Var};
+use candle_core::{CpuStorage, Device, InplaceOp1, Layout, Tensor, Var};
 use rayon::prelude::*;
 
 use super::error::TrainingError;
-use super::gradients::{CHUNK, gradient_values};
+use super::gradients::{CHUNK, read_gradient};
 
 /// An optimizer and its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -263,27 +265,23 @@ impl Optimizer {
         gradients: &GradStore,
     ) -> Result<(), TrainingError> {
         self.check_variables(variables)?;
-        let mut of_variables = Vec::with_capacity(variables.len());
         for variable in variables {
-            let values = gradient_values(variable, gradients)?;
-            if !values.iter().all(|it| it.is_finite()) {
+            let is_finite = |values: &[f32]| values.iter().all(|it| it.is_finite());
+            if !read_gradient(variable, gradients, is_finite)? {
                 return Err(TrainingError::Diverged {
                     quantity: format!("the gradient of `{}`", variable.0),
                     step: self.n_updates,
                 });
             }
-            of_variables.push(values);
         }
         self.n_updates += 1;
         let update = self
             .config
             .element_update(self.learning_rate, self.n_updates);
-        let averages = self.averages.iter_mut();
-        for ((averages, (_, variable)), gradient) in averages.zip(variables).zip(of_variables) {
-            let mut values: Vec<f32> = variable.flatten_all()?.to_vec1()?;
-            update.apply(&mut values, &gradient, averages);
-            let changed = Tensor::from_vec(values, variable.shape(), variable.device())?;
-            variable.set(&changed)?;
+        for (averages, variable) in self.averages.iter_mut().zip(variables) {
+            read_gradient(variable, gradients, |gradient| {
+                update_variable(update, &variable.1, gradient, averages)
+            })??;
         }
         Ok(())
     }
@@ -314,6 +312,51 @@ impl Optimizer {
             found: show(known.clone().nth(at)),
             expected: show(given.clone().nth(at)),
         })
+    }
+}
+
+/// Changes a variable, in place where it is on the CPU.
+fn update_variable(
+    update: ElementUpdate,
+    variable: &Var,
+    gradient: &[f32],
+    averages: &mut Averages,
+) -> Result<(), TrainingError> {
+    if !variable.device().is_cpu() {
+        let mut values: Vec<f32> = variable.flatten_all()?.to_vec1()?;
+        update.apply(&mut values, gradient, averages);
+        let changed = Tensor::from_vec(values, variable.shape(), variable.device())?;
+        return Ok(variable.set(&changed)?);
+    }
+    let in_place = UpdateInPlace {
+        update,
+        gradient,
+        averages: Mutex::new(averages),
+    };
+    Ok(variable.inplace_op1(&in_place)?)
+}
+
+/// An update of a variable on the CPU.
+struct UpdateInPlace<'a> {
+    update: ElementUpdate,
+    gradient: &'a [f32],
+    averages: Mutex<&'a mut Averages>,
+}
+
+impl InplaceOp1 for UpdateInPlace<'_> {
+    fn name(&self) -> &'static str {
+        "update"
+    }
+
+    fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> candle_core::Result<()> {
+        let (CpuStorage::F32(values), Some((start, end))) = (storage, layout.contiguous_offsets())
+        else {
+            candle_core::bail!("a variable is not contiguous f32");
+        };
+        let mut averages = self.averages.lock().expect("no update panics");
+        self.update
+            .apply(&mut values[start..end], self.gradient, &mut averages);
+        Ok(())
     }
 }
 

@@ -16,15 +16,19 @@ use super::optimizer::OptimizerConfig;
 use super::regularizer::RegularizerSettings;
 use super::sampling::{SamplerConfig, SamplingOrder, TrainingExamples};
 use super::schedule::{LearningRateDecay, LearningRateSchedule};
+use crate::fine_tuning::EncoderSettings;
 use crate::interaction::NetworkVariant;
 
 mod tables;
 
 use tables::{LossTable, NumberRange, OptimizerTable};
 
-/// The built-in recipes by name.
-const BUILT_IN: [(&str, &str); 4] = [
+/// The built-in recipes by name; those of encoders have files of their own.
+const BUILT_IN: [(&str, &str); 7] = [
+    ("camara2020", include_str!("recipes/camara2020.toml")),
     ("default", include_str!("recipes/default.toml")),
+    ("default", include_str!("recipes/default-encoder.toml")),
+    ("formal2021", include_str!("recipes/formal2021.toml")),
     ("macavaney2022", include_str!("recipes/macavaney2022.toml")),
     ("rennings2019", include_str!("recipes/rennings2019.toml")),
     (
@@ -54,10 +58,15 @@ pub struct TrainingRecipe {
     pub name: String,
     /// What the recipe reproduces, in one or two sentences.
     pub description: String,
-    /// The words of queries and documents.
-    pub words: WordSettings,
-    /// The settings of the network that a recipe decides.
-    pub network: NetworkSettings,
+    /// The words of queries and documents; not for encoders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<WordSettings>,
+    /// The settings of the network that a recipe decides; not for encoders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkSettings>,
+    /// What is made of an encoder, instead of `words` and `network`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoder: Option<EncoderSettings>,
     /// The examples and how they are drawn.
     pub sampling: SamplingSettings,
     /// The loss over the scores of a batch.
@@ -290,17 +299,22 @@ pub fn find_settable_key<'a>(known: &'a [String], key: &str) -> Result<&'a Strin
 }
 
 impl TrainingRecipe {
-    /// Returns the names of the built-in recipes.
-    pub fn built_in_names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|it| it.0)
+    /// Returns the names of the built-in recipes for a model, for example `knrm`.
+    pub fn built_in_names(model: &str) -> impl Iterator<Item = &'static str> {
+        let of_model = move |it: &&(&str, &str)| has_model(it.1, model);
+        BUILT_IN.iter().filter(of_model).map(|it| it.0)
     }
 
-    /// Returns the built-in recipe `name` for a network, for example `knrm`.
+    /// Returns the built-in recipe `name` for a model, for example `knrm`.
     pub fn built_in(name: &str, model: &str) -> Result<TrainingRecipe, TrainingError> {
-        match BUILT_IN.iter().find(|it| it.0 == name) {
-            Some((_, text)) => TrainingRecipe::parse(text, model),
+        let mut of_name = BUILT_IN.iter().filter(|it| it.0 == name).peekable();
+        let first = of_name.peek().map(|it| it.1);
+        let of_model = of_name.find(|it| has_model(it.1, model));
+        match of_model.map(|it| it.1).or(first) {
+            Some(text) => TrainingRecipe::parse(text, model),
             None => {
-                let known: Vec<String> = BUILT_IN.iter().map(|it| format!("`{}`", it.0)).collect();
+                let known = TrainingRecipe::built_in_names(model).map(|it| format!("`{it}`"));
+                let known: Vec<String> = known.collect();
                 Err(TrainingError::UnknownRecipe {
                     name: name.to_owned(),
                     known: known.join(", "),
@@ -426,6 +440,23 @@ impl TrainingRecipe {
         format!("{:x}", Sha256::digest(table.to_string()))
     }
 
+    /// Returns the tables `[words]` and `[network]`; an error if the recipe is of an encoder.
+    pub fn words_and_network(&self) -> Result<(&WordSettings, &NetworkSettings), TrainingError> {
+        match (&self.words, &self.network) {
+            (Some(words), Some(network)) => Ok((words, network)),
+            _ => Err(invalid_recipe(
+                &self.name,
+                &"it has no `[words]` and `[network]`",
+            )),
+        }
+    }
+
+    /// Returns the table `[encoder]`; an error if the recipe is of another network.
+    pub fn encoder(&self) -> Result<&EncoderSettings, TrainingError> {
+        let missing = || invalid_recipe(&self.name, &"it has no `[encoder]`");
+        self.encoder.as_ref().ok_or_else(missing)
+    }
+
     /// Returns the settings of the sampler.
     pub fn sampler_config(&self) -> SamplerConfig {
         SamplerConfig {
@@ -465,10 +496,22 @@ impl TrainingRecipe {
 
     /// Checks each value alone, so that several can be set one after the other.
     fn check_ranges(&self) -> Result<(), String> {
-        let of_counts = [
-            ("words.dimensions", self.words.dimensions),
-            ("words.max_query_terms", self.words.max_query_terms),
-            ("words.max_document_terms", self.words.max_document_terms),
+        let of_words = self.words.iter().flat_map(|it| {
+            [
+                ("words.dimensions", it.dimensions),
+                ("words.max_query_terms", it.max_query_terms),
+                ("words.max_document_terms", it.max_document_terms),
+            ]
+        });
+        let of_encoder = self.encoder.iter().flat_map(|it| {
+            [
+                ("encoder.max_query_tokens", it.max_query_tokens),
+                ("encoder.max_document_tokens", it.max_document_tokens),
+                ("encoder.n_labels", it.n_labels),
+                ("encoder.vector_dimension", it.vector_dimension),
+            ]
+        });
+        let of_sampling = [
             ("sampling.batch_size", self.sampling.batch_size),
             ("sampling.n_negatives", self.sampling.n_negatives),
             (
@@ -476,7 +519,8 @@ impl TrainingRecipe {
                 self.sampling.negative_depth.unwrap_or(1),
             ),
         ];
-        let counts = of_counts.map(|(key, count)| (key, count as u64));
+        let counts = of_words.chain(of_encoder).chain(of_sampling);
+        let counts = counts.map(|(key, count)| (key, count as u64));
         let epochs = [
             ("schedule.epochs", self.schedule.epochs),
             (
@@ -488,19 +532,26 @@ impl TrainingRecipe {
                 self.selection.patience_epochs.unwrap_or(1),
             ),
         ];
-        for (key, count) in counts.into_iter().chain(epochs) {
+        for (key, count) in counts.chain(epochs) {
             if count == 0 {
                 return Err(format!("`{key}` is 0, but must be at least 1"));
             }
         }
         let margin = self.sampling.hard_negative_margin.unwrap_or(0.0);
         let warmup = self.schedule.warmup_fraction;
+        let labels = self.encoder.as_ref().map_or(1, |it| it.n_labels);
+        if labels > 2 {
+            return Err(format!(
+                "`encoder.n_labels` is {labels}, but must be 1 or 2"
+            ));
+        }
+        let of_network = self.network.iter();
+        let of_network =
+            of_network.map(|it| ("network.dropout", it.dropout, NumberRange::BelowOne));
+        let of_encoder = self.encoder.iter();
+        let of_encoder =
+            of_encoder.map(|it| ("encoder.dropout", it.dropout, NumberRange::BelowOne));
         let of_other_numbers = [
-            (
-                "network.dropout",
-                self.network.dropout,
-                NumberRange::BelowOne,
-            ),
             ("sampling.hard_negative_margin", margin, NumberRange::Finite),
             ("schedule.warmup_fraction", warmup, NumberRange::BelowOne),
         ];
@@ -517,8 +568,9 @@ impl TrainingRecipe {
         });
         let of_loss = tables::loss_ranges(self.loss.function);
         let of_optimizer = tables::optimizer_ranges(&self.optimizer);
-        for (key, number, range) in of_other_numbers
-            .into_iter()
+        for (key, number, range) in of_network
+            .chain(of_encoder)
+            .chain(of_other_numbers)
             .chain(of_regularizer)
             .chain(of_loss)
             .chain(of_optimizer)
@@ -532,6 +584,15 @@ impl TrainingRecipe {
     }
 
     fn check_combinations(&self) -> Result<(), String> {
+        match (&self.encoder, &self.words, &self.network) {
+            (Some(_), None, None) if self.regularizer.is_some() => {
+                return Err("`regularizer` changes words, which an encoder has not".to_owned());
+            }
+            (Some(_), None, None) | (None, Some(_), Some(_)) => {}
+            _ => {
+                return Err("it must have `[words]` and `[network]`, or `[encoder]`".to_owned());
+            }
+        }
         let sampling = &self.sampling;
         if sampling.unit == ExampleUnit::Pair && sampling.n_negatives != 1 {
             let n = sampling.n_negatives;
@@ -566,6 +627,13 @@ impl TrainingRecipe {
     fn to_table(&self) -> Table {
         Table::try_from(self).expect("a recipe has only tables, texts, numbers and booleans")
     }
+}
+
+/// Whether a recipe lists the model under `[models]`.
+fn has_model(recipe: &str, model: &str) -> bool {
+    let table: Table = recipe.parse().unwrap_or_default();
+    let models = table.get("models").and_then(Value::as_table);
+    models.is_some_and(|it| it.contains_key(model))
 }
 
 fn invalid_recipe(recipe: &str, reason: &dyn ToString) -> TrainingError {

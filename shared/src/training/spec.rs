@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct TrainingSpec {
     /// The model, such as `drmm` or `lambdamart`.
     pub model: String,
+    /// The encoder of a `cross-encoder` or a `colbert`, a folder or a name on the hub.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// The candidates of a query besides its judged documents: `judged` (none), `group`,
     /// `rank:bm25:K`, `run:FILE:K` or `all`.
     #[serde(default = "default_pool")]
@@ -49,6 +52,7 @@ impl TrainingSpec {
     pub fn of_model(model: &str) -> TrainingSpec {
         TrainingSpec {
             model: model.to_owned(),
+            from: None,
             pool: default_pool(),
             split: default_split(),
             dev: default_dev(),

@@ -182,6 +182,7 @@ impl TrainingDraft {
             name: self.name.trim().to_owned(),
             collection: self.collection.clone(),
             spec: TrainingSpec {
+                from: None,
                 model: self.model.clone(),
                 pool,
                 split: self.split.clone(),
