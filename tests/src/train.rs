@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestHome, demo_folder, study_file};
+use crate::harness::{TestHome, demo_folder, study_file, tiny_model};
 
 mod options;
 
@@ -36,6 +36,12 @@ pub(crate) fn home_with_splits() -> TestHome {
     }
     home.write("demo/splits.tsv", splits);
     home
+}
+
+/// Returns the options with which a ranker is made of a tiny encoder of random weights.
+fn from_tiny_encoder() -> String {
+    let folder = tiny_model();
+    format!("--from {} --set max_document_tokens=64", folder.display())
 }
 
 /// Returns the lines of a learning curve.
@@ -78,8 +84,10 @@ fn every_model_is_trained_and_scores_as_it_did_in_training() {
     }
     home.write("pairs.tsv", format!("query_id\ttext_id\n{scored_pairs}"));
     home.write("test.qrels", qrels_of_test);
+    let of_encoder = format!("{} --set epochs=2 --set weights=best", from_tiny_encoder());
     let models = NETWORKS.map(|it| (it, SMALL)).into_iter();
-    for (network, small) in models.chain([("lambdamart", FEW_TREES)]) {
+    let encoders = ["cross-encoder", "colbert"].map(|it| (it, of_encoder.as_str()));
+    for (network, small) in models.chain([("lambdamart", FEW_TREES)]).chain(encoders) {
         let line = format!("train --model {network} --collection demo --test test --out {network}");
         let told = home.run(&format!("{line} {small} --json")).json();
         assert_eq!(told["model"], network);
@@ -353,6 +361,25 @@ fn lambdamart_that_is_killed_ends_with_the_same_trees() {
     }
 }
 
+#[test]
+fn an_encoder_in_training_that_is_killed_ends_with_the_same_weights() {
+    let home = home_with_splits();
+    let line = |out: &str| {
+        let from = from_tiny_encoder();
+        format!("train --model colbert {from} --collection demo --set epochs=6 --json --out {out}")
+    };
+    let whole = home.run(&line("whole")).json();
+    kill_often(&home, &line("killed"), "killed/checkpoint.safetensors", 5);
+    let ended = home.run(&line("killed")).json();
+    for key in ["sha256", "steps", "best", "dev", "controls"] {
+        assert_eq!(ended[key], whole[key], "{key}");
+    }
+    for file in ["curves.jsonl", "config.json", "ranker.toml"] {
+        let [found, expected] = ["killed", "whole"].map(|it| home.read(&format!("{it}/{file}")));
+        assert!(found == expected, "{file}");
+    }
+}
+
 /// Trains once without interruption, and once with this many kills.
 pub(crate) fn kill_and_compare(n_kills: u64, n_epochs: u64) {
     let home = home_with_splits();
@@ -439,6 +466,19 @@ fn what_cannot_be_trained_is_refused_with_a_way_out() {
             "`fast` is no value of",
         ),
         ("--model drmm --set dropout=0.5", "this network has none"),
+        ("--model colbert", "from is missing; name the encoder"),
+        (
+            "--model drmm --from bert",
+            "is for the models cross-encoder and colbert",
+        ),
+        (
+            "--model colbert --from bert --recipe camara2020",
+            "it is not for model `colbert`, but for `cross-encoder`",
+        ),
+        (
+            "--model cross-encoder --from bert --set axioms=lnc2",
+            "`regularizer` changes words",
+        ),
         (
             "--model knrm --set train_vectors=true",
             "does not train its word vectors",

@@ -43,7 +43,8 @@ impl ModelCard<'_> {
             summary.model,
             env!("CARGO_PKG_VERSION")
         );
-        let test = splits.test.as_deref().unwrap_or("none");
+        let test = splits.test.as_deref();
+        let test = test.map_or_else(|| "none".to_owned(), |it| format!("`{it}`"));
         let repeated = augmentation.repeats_documents;
         let repeated =
             repeated.then(|| "documents repeated 2, 3 and 4 times (LNC2-All)".to_owned());
@@ -65,19 +66,32 @@ impl ModelCard<'_> {
         });
         let augmented = repeated.into_iter().chain(instances);
         let augmented = augmented.chain(regularizer).chain(teacher);
-        let augmented: Vec<String> = augmented.collect();
+        let mut augmented: Vec<String> = augmented.collect();
+        if augmented.is_empty() {
+            augmented.push("none".to_owned());
+        }
+        let encoder = match model {
+            ModelToTrain::Encoder(it) => {
+                let name = Path::new(&it.from).file_name().unwrap_or_default();
+                Some(("encoder", format!("`{}`", name.to_string_lossy())))
+            }
+            ModelToTrain::Network(_) | ModelToTrain::LambdaMart(_) => None,
+        };
         let (parameters, steps) = match model {
             ModelToTrain::Network(_) | ModelToTrain::Encoder(_) => ("trained weights", "updates"),
             ModelToTrain::LambdaMart(_) => ("leaves", "trees"),
         };
-        for (name, value) in [
+        for (name, value) in encoder.into_iter().chain([
             (
                 "collection",
                 format!("`{collection}`, candidate pool {pool}"),
             ),
             (
                 "splits",
-                format!("train {}, dev {}, test {test}", splits.train, splits.dev),
+                format!(
+                    "`{}` to train on, `{}` to select with, test {test}",
+                    splits.train, splits.dev
+                ),
             ),
             (
                 "recipe",
@@ -95,7 +109,7 @@ impl ModelCard<'_> {
                 summary.sha256.clone(),
             ),
             ("SHA-256 of the data", self.data_sha256.to_owned()),
-        ] {
+        ]) {
             add_row(&mut card, name, [value]);
         }
         let effectiveness = ReportTable {

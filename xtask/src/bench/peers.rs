@@ -43,11 +43,6 @@ pub(super) fn neural_python(bench: &BenchContext<'_>) -> Result<PathBuf> {
     )
 }
 
-/// Returns a Python environment with PyTorch.
-pub(super) fn torch_python(bench: &BenchContext<'_>) -> Result<PathBuf> {
-    python(bench, &["torch"], "import torch")
-}
-
 fn python(bench: &BenchContext<'_>, packages: &[&str], works: &str) -> Result<PathBuf> {
     let venv = bench.folder.join("venv");
     let python = venv.join("bin/python");
