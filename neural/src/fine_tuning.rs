@@ -628,11 +628,12 @@ fn ranker_toml(kind: FineTunedRankerKind, settings: &EncoderSettings) -> Vec<u8>
     let EncoderSettings {
         max_query_tokens,
         max_document_tokens,
+        read_titles,
         ..
     } = settings;
     let mut toml = format!(
         "architecture = \"{}\"\nmax_query_tokens = {max_query_tokens}\nmax_document_tokens = \
-         {max_document_tokens}\n",
+         {max_document_tokens}\nread_titles = {read_titles}\n",
         kind.name()
     );
     if kind == FineTunedRankerKind::Colbert {

@@ -5,6 +5,7 @@
 //! architecture = "colbert"
 //! max_query_tokens = 32    # maximum number of tokens of a query, including special ones
 //! max_document_tokens = 180 # maximum number of tokens of a document
+//! read_titles = true       # whether a document is its title and its body, or its body alone
 //!
 //! [prompts]                # added before every query, and before every document
 //! query = "query: "
@@ -41,6 +42,8 @@ pub struct NeuralRankerConfig {
     /// The maximum number of tokens of a document, including special ones.
     #[serde(alias = "text_pieces")]
     pub max_document_tokens: Option<usize>,
+    /// Whether a document is its title and its body, as by default, or its body alone.
+    pub read_titles: Option<bool>,
     /// The prompts before queries and documents.
     #[serde(default)]
     pub prompts: PromptPrefixConfig,

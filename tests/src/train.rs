@@ -451,7 +451,7 @@ fn what_cannot_be_trained_is_refused_with_a_way_out() {
         ),
         (
             "--model drmm --recipe best",
-            "built in are `default`, `macavaney2022`",
+            "built in are `default`, `rennings2019`, `wikiqa-reference`",
         ),
         (
             "--model drmm --recipe macavaney2022",
@@ -466,7 +466,7 @@ fn what_cannot_be_trained_is_refused_with_a_way_out() {
             "`fast` is no value of",
         ),
         ("--model drmm --set dropout=0.5", "this network has none"),
-        ("--model colbert", "from is missing; name the encoder"),
+        ("--model colbert", "name the encoder, for example --from"),
         (
             "--model drmm --from bert",
             "is for the models cross-encoder and colbert",

@@ -45,6 +45,8 @@ pub(crate) struct NeuralRanker {
     /// Maximum number of tokens of a document, for cross-encoders including the query. `None` if
     /// the model files define it differently.
     pub(super) max_tokens: Option<u64>,
+    /// Whether a document is its title and its body, or its body alone.
+    reads_titles: bool,
     pub(super) reader: Arc<SeparateOrJointInputModel>,
     pub(super) monitor: Arc<CountedForwardPassRunner>,
     pub(super) passages: LongDocumentStrategy,
@@ -182,6 +184,17 @@ impl NeuralRanker {
             weights_sha256: shared::collection::encode_hex(&Sha256::digest(&files.weights)),
             weights_bytes: files.weights.len() as u64,
             max_tokens: bound(files, used, most),
+            reads_titles: match &reader {
+                SeparateOrJointInputModel::Joint(JointInputModel::Interaction(it)) => {
+                    it.reads_titles()
+                }
+                SeparateOrJointInputModel::Joint(_)
+                | SeparateOrJointInputModel::Independent(_)
+                | SeparateOrJointInputModel::Expanded(_) => {
+                    let config = files.ranker_config().unwrap_or_default();
+                    config.read_titles.unwrap_or(true)
+                }
+            },
             reader: Arc::new(reader),
             monitor: Arc::default(),
             passages: LongDocumentStrategy::Truncate,
@@ -265,12 +278,7 @@ impl NeuralRanker {
 
     /// Whether the model scores a document with its title, as all do but some trained rankers.
     pub(crate) fn reads_titles(&self) -> bool {
-        match &*self.reader {
-            SeparateOrJointInputModel::Joint(JointInputModel::Interaction(it)) => it.reads_titles(),
-            SeparateOrJointInputModel::Independent(_)
-            | SeparateOrJointInputModel::Joint(_)
-            | SeparateOrJointInputModel::Expanded(_) => true,
-        }
+        self.reads_titles
     }
 
     /// Returns the activation function of the feed-forward layers.

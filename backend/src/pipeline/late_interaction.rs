@@ -72,7 +72,7 @@ pub(crate) fn analyze_late_interaction(
     let encoded = encode_queries(ranker, &queries)?;
     let mut read = Read::of(&queries, &encoded, &pools, ranker);
     let wanted = read.tokens();
-    let texts = Texts::of(collection, &pools);
+    let texts = Texts::of(collection, &pools, ranker.reads_titles());
     let spectra = texts.encode(ranker, &wanted, |place, vectors| {
         read.compare(&encoded, texts.readers(place), vectors);
     })?;
@@ -135,7 +135,11 @@ fn token_df(
 ) -> Result<BTreeMap<u32, u64>, Error> {
     let mut df: BTreeMap<u32, u64> = BTreeMap::new();
     for docs in collection.docs.chunks(TOKENIZATION_CHUNK) {
-        let bodies: Vec<String> = docs.iter().map(|it| it.text_with_title()).collect();
+        let with_titles = ranker.reads_titles();
+        let bodies = docs
+            .iter()
+            .map(|it| it.text_with_optional_title(with_titles));
+        let bodies: Vec<String> = bodies.collect();
         let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
         for ids in ranker.token_ids_without_special(&bodies)? {
             let distinct: BTreeSet<u32> = ids
@@ -158,7 +162,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn of(collection: &Collection, pools: &[Vec<DocNo>]) -> Texts {
+    fn of(collection: &Collection, pools: &[Vec<DocNo>], with_titles: bool) -> Texts {
         let mut readers: BTreeMap<DocNo, Vec<(u32, u32)>> = BTreeMap::new();
         for (pool, query) in pools.iter().zip(0..) {
             for (&doc, place) in pool.iter().zip(0..) {
@@ -168,7 +172,7 @@ impl Texts {
         Texts {
             bodies: readers
                 .keys()
-                .map(|&it| collection.docs[it as usize].text_with_title())
+                .map(|&it| collection.docs[it as usize].text_with_optional_title(with_titles))
                 .collect(),
             readers: readers.into_values().collect(),
         }

@@ -97,7 +97,10 @@ fn values_are_set_by_key() {
         recipe.network.as_ref().unwrap().variant,
         NetworkVariant::AsPublished
     );
-    assert_eq!(recipe.words.vectors.as_deref(), Some("840"));
+    assert_eq!(
+        recipe.words.as_ref().unwrap().vectors.as_deref(),
+        Some("840")
+    );
     assert_eq!(recipe.optimizer.max_gradient_norm, 1.0);
     assert_eq!(recipe.selection.patience_epochs, Some(3));
     let source = &recipe.schedule.source;
