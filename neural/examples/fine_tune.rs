@@ -1,8 +1,8 @@
 //! How fast encoders are fine-tuned on the CPU.
 //!
 //! `cargo run --release -p neural --example fine_tune -- FOLDER [SECONDS]` computes updates of a
-//! cross-encoder and of a ColBERT made of the encoder in FOLDER, a BERT with `WordPiece` tokens, with
-//! the recipe `default`, for so many seconds each (default 20). Texts are random words in the
+//! cross-encoder and of a ColBERT made of the encoder in FOLDER, a BERT with `WordPiece` tokens,
+//! with the recipe `default`, for so many seconds each (default 20). Texts are random words in the
 //! lengths of WikiQA. Prints one line of JSON for each. RAYON_NUM_THREADS sets the threads;
 //! fine_tune.py beside this file does the same with PyTorch and transformers.
 
@@ -90,8 +90,11 @@ fn time_updates(
     Ok(())
 }
 
+/// A query and its documents, of which the first is the positive.
+type QueryWithDocuments = (String, Vec<String>);
+
 /// Returns queries of 4 to 10 words, each with documents of 8 to 42 words.
-fn texts(tokenizer: &[u8]) -> Result<Vec<(String, Vec<String>)>, Box<dyn Error>> {
+fn texts(tokenizer: &[u8]) -> Result<Vec<QueryWithDocuments>, Box<dyn Error>> {
     let tokenizer: serde_json::Value = serde_json::from_slice(tokenizer)?;
     let vocabulary = tokenizer["model"]["vocab"].as_object();
     let words = vocabulary.ok_or("the tokenizer has no vocabulary")?.keys();

@@ -1,9 +1,9 @@
 //! Fine-tuning: a cross-encoder or a ColBERT made of an encoder, to be trained on judgments.
 //!
 //! The encoder may be any that this crate reads, except for ModernBERT. Its head is that of the
-//! folder if it has one, and random otherwise. On the CPU the encoder computes in f32 with passes of
-//! its own; on a GPU with candle's operations, in f32 or bf16, where the parameters and the states
-//! of the optimizer stay f32.
+//! folder if it has one, and random otherwise. On the CPU the encoder computes in f32 with passes
+//! of its own; on a GPU with candle's operations, in f32 or bf16, where the parameters and the
+//! states of the optimizer stay f32.
 
 mod cpu_pass;
 mod graph;
@@ -56,7 +56,7 @@ pub enum FineTunedRankerKind {
 }
 
 impl FineTunedRankerKind {
-    /// Lists both.
+    /// Lists both kinds of rankers.
     pub const ALL: [FineTunedRankerKind; 2] = [
         FineTunedRankerKind::CrossEncoder,
         FineTunedRankerKind::Colbert,

@@ -11,7 +11,7 @@ use neural::{
     TokenizedPair,
 };
 use sha2::{Digest, Sha256};
-use shared::collection::encode_hex;
+use shared::collection::{Collection, encode_hex};
 use shared::study::preparation::ParsedInputFiles;
 use shared::training::{LearningCurvePoint, TrainingSummary};
 
@@ -83,7 +83,7 @@ fn train_network(
             None => compute_scores_of_rows(network, pairs, rows, (seed, step)),
         }
     };
-    selected.train((request, recipe, loaded), network, hash, &compute, observer)
+    selected.train(network, hash, &compute, observer)
 }
 
 fn train_encoder(
@@ -108,7 +108,7 @@ fn train_encoder(
     let compute = |ranker: &FineTunedRanker, pairs: &[TokenizedPair], rows: &[usize], step| {
         compute_scores_of_rows(ranker, pairs, rows, (seed, step))
     };
-    selected.train((request, recipe, loaded), ranker, hash, &compute, observer)
+    selected.train(ranker, hash, &compute, observer)
 }
 
 /// Computes the scores of rows for an update of a training with this seed.
@@ -122,12 +122,17 @@ fn compute_scores_of_rows<R: NetworkInTraining>(
     ranker.compute_scores(&pairs, ForwardMode::Training { seed, step })
 }
 
+type PairOf<R> = <R as RankerInTraining>::Pair;
+type ScoresOfUpdate = Result<UpdateScores, neural::Error>;
+
 /// Computes the scores of the rows of an update, given by its number.
-type ComputeScores<'a, R> = dyn Fn(&R, &[<R as RankerInTraining>::Pair], &[usize], u64) -> Result<UpdateScores, neural::Error>
-    + 'a;
+type ComputeScores<'a, R> = dyn Fn(&R, &[PairOf<R>], &[usize], u64) -> ScoresOfUpdate + 'a;
 
 /// The examples of a training, and the queries to evaluate on.
-struct SelectedExamples {
+struct SelectedExamples<'a> {
+    request: &'a TrainingRequest,
+    recipe: &'a TrainingRecipe,
+    collection: &'a Collection,
     training: SplitCandidates,
     dev: SplitCandidates,
     test: Option<SplitCandidates>,
@@ -136,13 +141,13 @@ struct SelectedExamples {
     teacher_scores: Option<Vec<f32>>,
 }
 
-impl SelectedExamples {
+impl<'a> SelectedExamples<'a> {
     fn select(
-        request: &TrainingRequest,
-        recipe: &TrainingRecipe,
-        loaded: &CollectionWithReadReport,
+        request: &'a TrainingRequest,
+        recipe: &'a TrainingRecipe,
+        loaded: &'a CollectionWithReadReport,
         vectors: Option<&str>,
-    ) -> Result<SelectedExamples, Error> {
+    ) -> Result<SelectedExamples<'a>, Error> {
         let collection = &loaded.collection;
         let CandidatesOfSplits {
             training,
@@ -165,6 +170,9 @@ impl SelectedExamples {
         let select_scores = |it| select_teacher_scores(it, &examples, &training, collection);
         let teacher_scores = teacher.transpose()?.map(select_scores).transpose()?;
         Ok(SelectedExamples {
+            request,
+            recipe,
+            collection,
             training,
             dev,
             test,
@@ -177,13 +185,17 @@ impl SelectedExamples {
     /// Trains a ranker; `hash` has all that its scores depend on besides the examples.
     fn train<R: NetworkInTraining>(
         self,
-        (request, recipe, loaded): (&TrainingRequest, &TrainingRecipe, &CollectionWithReadReport),
         ranker: R,
         mut hash: Sha256,
         compute_scores: &ComputeScores<'_, R>,
         observer: &dyn TrainingObserver,
     ) -> Result<Option<TrainingSummary>, Error> {
-        let collection = &loaded.collection;
+        let SelectedExamples {
+            request,
+            recipe,
+            collection,
+            ..
+        } = self;
         for split in [&self.training, &self.dev] {
             split.add_to_hash(collection, &mut hash);
         }
