@@ -321,7 +321,7 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
     // The reader of TOML shows the line; what it says of it comes last.
     let last = found.map(|it| it.lines().last().unwrap().to_owned());
     expect![[r#"
-        unknown field `architektur`, expected one of `architecture`, `max_query_tokens`, `query_pieces`, `max_document_tokens`, `text_pieces`, `prompts`, `colbert`
+        unknown field `architektur`, expected one of `architecture`, `max_query_tokens`, `query_pieces`, `max_document_tokens`, `text_pieces`, `read_titles`, `prompts`, `colbert`
         unknown variant `colbertv3`, expected one of `bi-encoder`, `late-interaction`, `splade`, `cross-encoder`, `colbert`, `epic`, `monot5`
         unknown field `query_maxlen`, expected one of `preset`, `markers`, `augmentation`, `punctuation`, `query_keeps`, `text_keeps`
         unknown variant `pad`, expected one of `cls`, `marker`, `sep`, `mask`
