@@ -143,8 +143,9 @@ impl Scorer {
 }
 
 impl FineTunedRanker {
-    /// Makes a ranker of the encoder in `files`. Layers of the head that the files lack are random:
-    /// the same seed gives the same weights on every machine.
+    /// Makes a ranker of the encoder in `files`, which reads not more tokens than the encoder.
+    /// Layers of the head that the files lack are random: the same seed gives the same weights on
+    /// every machine.
     pub fn from_encoder(
         kind: FineTunedRankerKind,
         settings: EncoderSettings,
@@ -153,6 +154,12 @@ impl FineTunedRanker {
         seed: u64,
     ) -> Result<FineTunedRanker, Error> {
         let computing = computing.into();
+        let most = EncoderConfig::parse(&files.config)?.max_tokens();
+        let settings = EncoderSettings {
+            max_query_tokens: settings.max_query_tokens.min(most),
+            max_document_tokens: settings.max_document_tokens.min(most),
+            ..settings
+        };
         let config = ranker_config_json(kind, &settings, &files.config)?;
         let config = ModelFileContents {
             config,

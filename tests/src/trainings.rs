@@ -279,12 +279,10 @@ fn a_request_cannot_name_files_of_the_server() {
         ("split", json!("training"), "dev, test, train"),
         ("dev", json!("valid"), "dev, test, train"),
         ("test", json!("eval"), "dev, test, train"),
-        ("recipe", json!("recipe.toml"), "default, macavaney2022"),
-        (
-            "recipe",
-            json!("macavaney2022"),
-            "it is not for model `drmm`",
-        ),
+        ("recipe", json!("recipe.toml"), "default, rennings2019"),
+        ("recipe", json!("macavaney2022"), "default, rennings2019"),
+        ("model", json!("colbert"), "drmm, anmm"),
+        ("from", json!("/models/bert"), "only the command `train`"),
         ("variant", json!("odd"), "`odd` is no value"),
         ("augment", json!(["instances:lnc1.parquet"]), "lnc2"),
         (

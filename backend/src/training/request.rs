@@ -187,7 +187,8 @@ impl ModelToTrain {
                 return Ok(ModelToTrain::Encoder(Box::new(encoder)));
             }
             (Some(_), None) => {
-                let reason = "is missing; name the encoder, for example --from all-MiniLM-L6-v2";
+                let reason = "is missing; name the encoder, for example --from \
+                              sentence-transformers/all-MiniLM-L6-v2";
                 return Err(conflict(reason));
             }
             (None, Some(_)) => {

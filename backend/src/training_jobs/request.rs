@@ -32,7 +32,11 @@ impl TrainingQueue {
             });
         }
         let mut models = ModelToTrain::names_without_encoder();
-        if !models.any(|it| it == spec.model) || spec.from.is_some() {
+        if spec.from.is_some() {
+            let reason = "is a model, which only the command `train` reads; leave it out";
+            return Err(InputError::unsupported_value("from", reason).into());
+        }
+        if !models.any(|it| it == spec.model) {
             let known = ModelToTrain::names_without_encoder();
             return Err(InputError::not_one_of("model", &spec.model, known).into());
         }

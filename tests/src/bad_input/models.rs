@@ -77,7 +77,7 @@ fn a_broken_model_folder_is_refused() {
           |
         2 | maxlen = 32
           | ^^^^^^
-        unknown field `maxlen`, expected one of `architecture`, `max_query_tokens`, `query_pieces`, `max_document_tokens`, `text_pieces`, `prompts`, `colbert`
+        unknown field `maxlen`, expected one of `architecture`, `max_query_tokens`, `query_pieces`, `max_document_tokens`, `text_pieces`, `read_titles`, `prompts`, `colbert`
     "#]],
     );
     fs::remove_file(home.path("m/ranker.toml")).unwrap();
