@@ -157,6 +157,49 @@ impl CrossEncoder {
     }
 }
 
+/// The activation between the two layers of a classification head.
+#[derive(Clone, Copy)]
+pub(crate) enum HeadActivation {
+    Tanh,
+    Relu,
+    Gelu,
+}
+
+/// The names of the two layers of a classification head, and the activation between them.
+pub(crate) struct ClassificationHead {
+    /// `h` to `h`. That of a BERT is the pooler, a part of the encoder.
+    pub(crate) dense: &'static str,
+    pub(crate) activation: HeadActivation,
+    /// `h` to one or two labels.
+    pub(crate) out: &'static str,
+}
+
+impl ClassificationHead {
+    /// Returns the head that a family of encoders has.
+    pub(crate) fn of(family: EncoderFamily) -> ClassificationHead {
+        let (dense, activation, out) = match family {
+            EncoderFamily::Bert => ("pooler.dense", HeadActivation::Tanh, "classifier"),
+            EncoderFamily::DistilBert => ("pre_classifier", HeadActivation::Relu, "classifier"),
+            EncoderFamily::Roberta => (
+                "classifier.dense",
+                HeadActivation::Tanh,
+                "classifier.out_proj",
+            ),
+            EncoderFamily::Electra => (
+                "classifier.dense",
+                HeadActivation::Gelu,
+                "classifier.out_proj",
+            ),
+            EncoderFamily::ModernBert => ("head.dense", HeadActivation::Gelu, "classifier"),
+        };
+        ClassificationHead {
+            dense,
+            activation,
+            out,
+        }
+    }
+}
+
 /// The classification head, from hidden states to the score.
 struct Head {
     /// Always the first token, except for ModernBERT.
@@ -175,27 +218,13 @@ impl Head {
         let (h, labels) = (config.hidden_size, config.n_labels);
         let bare = weights.without_tensor_prefix();
         let of_head = |name: &str, outputs| LinearLayer::load(&bare, name, h, outputs);
-        let gelu = |it: f64| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2));
         let (mut pooling, mut norm) = (ClassifierPooling::Cls, None);
-        let (dense, activation, out): (_, fn(f64) -> f64, _) = match config.family {
+        let names = ClassificationHead::of(config.family);
+        let dense = match config.family {
             // The pooler is part of the encoder's file.
-            EncoderFamily::Bert => (
-                LinearLayer::load(weights, "pooler.dense", h, h)?,
-                libm::tanh,
-                "classifier",
-            ),
-            EncoderFamily::DistilBert => (
-                of_head("pre_classifier", h)?,
-                |it| it.max(0.0),
-                "classifier",
-            ),
-            EncoderFamily::Roberta => (
-                of_head("classifier.dense", h)?,
-                libm::tanh,
-                "classifier.out_proj",
-            ),
-            EncoderFamily::Electra => {
-                (of_head("classifier.dense", h)?, gelu, "classifier.out_proj")
+            EncoderFamily::Bert => LinearLayer::load(weights, names.dense, h, h)?,
+            EncoderFamily::DistilBert | EncoderFamily::Roberta | EncoderFamily::Electra => {
+                of_head(names.dense, h)?
             }
             EncoderFamily::ModernBert => {
                 let (dense, own) = load_modern_bert_head(&bare, config)?;
@@ -203,7 +232,14 @@ impl Head {
                 if let Some(modern) = &config.modern {
                     pooling = modern.pooling;
                 }
-                (dense, gelu, "classifier")
+                dense
+            }
+        };
+        let activation: fn(f64) -> f64 = match names.activation {
+            HeadActivation::Tanh => libm::tanh,
+            HeadActivation::Relu => |it| it.max(0.0),
+            HeadActivation::Gelu => {
+                |it| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2))
             }
         };
         Ok(Head {
@@ -211,7 +247,7 @@ impl Head {
             dense,
             activation,
             norm,
-            out: of_head(out, labels)?,
+            out: of_head(names.out, labels)?,
         })
     }
 

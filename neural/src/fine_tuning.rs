@@ -22,7 +22,7 @@ use serde_json::json;
 
 use crate::colbert::Colbert;
 use crate::config::{EncoderConfig, EncoderFamily};
-use crate::cross_encoder::CrossEncoder;
+use crate::cross_encoder::{ClassificationHead, CrossEncoder};
 use crate::device::DeviceAndPrecision;
 use crate::dropout::Dropout;
 use crate::embedding::SingleOrMultiVectorEncoding;
@@ -37,7 +37,6 @@ use crate::training::UpdateScores;
 use crate::weights::ModelWeights;
 use cpu_pass::EncoderPass;
 use graph::EncoderGraph;
-use head::ClassificationHead;
 use parameters::EncoderParameters;
 
 /// The largest number of tokens of a pair.
@@ -95,9 +94,9 @@ pub struct EncoderSettings {
 /// A query and a document as tokens.
 #[derive(Clone, Debug)]
 pub enum TokenizedPair {
-    /// For a cross-encoder.
+    /// Query and document in one sequence, for a cross-encoder.
     Joined(QueryDocumentTokenSequence),
-    /// For ColBERT.
+    /// Query and document each in a sequence of its own, for ColBERT.
     Separate([TokenizedText; 2]),
 }
 
@@ -161,13 +160,12 @@ impl FineTunedRanker {
             ..settings
         };
         let config = ranker_config_json(kind, &settings, &files.config)?;
-        let config = ModelFileContents {
+        let mut files_of_ranker = ModelFileContents {
             config,
             tokenizer: files.tokenizer.clone(),
             ranker_config: Some(ranker_toml(kind, &settings)),
             ..ModelFileContents::default()
         };
-        let mut files_of_ranker = config;
         let config = EncoderConfig::parse(&files_of_ranker.config)?;
         let device = computing.device.open_candle_device()?;
         let prefix = config.family.tensor_prefix();
@@ -230,11 +228,6 @@ impl FineTunedRanker {
     /// Returns the trained variables with their names, always in the same order.
     pub fn variables(&self) -> &[(String, Var)] {
         &self.variables
-    }
-
-    /// Returns the number of trained weights.
-    pub fn n_parameters(&self) -> usize {
-        self.variables.iter().map(|(_, it)| it.elem_count()).sum()
     }
 
     /// Returns the files of the ranker other than the weights, by name.
@@ -321,7 +314,7 @@ impl FineTunedRanker {
         let dropout = self.settings.dropout as f32;
         let of_head = Dropout::for_layer(mode, 0, dropout);
         if !self.computing.is_cpu_f32() {
-            let hidden = self.graph(mode).forward(&borrow_inputs(&inputs))?;
+            let hidden = self.graph_states(&inputs, mode)?;
             return Ok(self.head_scores(&hidden, &heads, of_head)?.into());
         }
         let parameters = self
@@ -374,9 +367,18 @@ impl FineTunedRanker {
         })
     }
 
-    /// Returns the encoder as a graph of candle's operations.
-    fn graph(&self, mode: ForwardMode) -> GraphOfRanker<'_> {
-        GraphOfRanker { ranker: self, mode }
+    /// Computes the last hidden states with candle's operations.
+    fn graph_states(&self, inputs: &[OwnedInput], mode: ForwardMode) -> Result<Tensor, Error> {
+        let tensor = |it: &Var| Ok::<_, Error>(it.as_tensor().clone());
+        let graph = EncoderGraph {
+            config: &self.config,
+            parameters: &self.encoder.try_map(tensor)?,
+            device: &self.device,
+            dtype: self.computing.precision.candle_dtype(),
+            mode,
+            dropout: self.settings.dropout as f32,
+        };
+        Ok(graph.forward(&borrow_inputs(inputs))?)
     }
 
     /// Returns the inputs of the encoder for a batch, and where the heads find their states.
@@ -438,30 +440,6 @@ impl FineTunedRanker {
                 head::late_interaction_scores(hidden, &tensor(0), &pairs.collect::<Vec<_>>())?
             }
         })
-    }
-}
-
-/// The encoder of a ranker as a graph.
-struct GraphOfRanker<'a> {
-    ranker: &'a FineTunedRanker,
-    mode: ForwardMode,
-}
-
-impl GraphOfRanker<'_> {
-    fn forward(&self, inputs: &[EncoderInput<'_>]) -> Result<Tensor, Error> {
-        let ranker = self.ranker;
-        let parameters = ranker
-            .encoder
-            .try_map(|it| Ok::<_, Error>(it.as_tensor().clone()))?;
-        let graph = EncoderGraph {
-            config: &ranker.config,
-            parameters: &parameters,
-            device: &ranker.device,
-            dtype: ranker.computing.precision.candle_dtype(),
-            mode: self.mode,
-            dropout: ranker.settings.dropout as f32,
-        };
-        Ok(graph.forward(inputs)?)
     }
 }
 
@@ -567,6 +545,10 @@ fn head_shapes(
         FineTunedRankerKind::CrossEncoder => {
             let ClassificationHead { dense, out, .. } = ClassificationHead::of(config.family);
             let bound = 0.02 * 3.0_f32.sqrt();
+            let dense = match config.family {
+                EncoderFamily::Bert => format!("{}{dense}", config.family.tensor_prefix()),
+                _ => dense.to_owned(),
+            };
             vec![
                 (format!("{dense}.weight"), vec![h, h], bound),
                 (format!("{dense}.bias"), vec![h], 0.0),

@@ -33,7 +33,10 @@ pub(super) trait NetworkInTraining: RankerInTraining {
     fn variables(&self) -> &[NamedVariable];
 
     /// Returns the number of trained weights.
-    fn n_parameters(&self) -> usize;
+    fn n_parameters(&self) -> usize {
+        let variables = self.variables().iter();
+        variables.map(|(_, it)| it.elem_count()).sum()
+    }
 
     /// Returns the files of the ranker other than the weights, by name.
     fn files(&self) -> Vec<(&'static str, Vec<u8>)>;
@@ -58,10 +61,6 @@ pub(super) trait NetworkInTraining: RankerInTraining {
 impl NetworkInTraining for InteractionNetwork {
     fn variables(&self) -> &[NamedVariable] {
         self.variables()
-    }
-
-    fn n_parameters(&self) -> usize {
-        self.n_parameters()
     }
 
     fn files(&self) -> Vec<(&'static str, Vec<u8>)> {
@@ -121,10 +120,6 @@ impl RankerInTraining for FineTunedRanker {
 impl NetworkInTraining for FineTunedRanker {
     fn variables(&self) -> &[NamedVariable] {
         self.variables()
-    }
-
-    fn n_parameters(&self) -> usize {
-        self.n_parameters()
     }
 
     fn files(&self) -> Vec<(&'static str, Vec<u8>)> {

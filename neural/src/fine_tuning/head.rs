@@ -4,50 +4,10 @@
 
 use candle_core::{D, Result, Tensor};
 
-use crate::config::EncoderFamily;
+use crate::cross_encoder::{ClassificationHead, HeadActivation};
 use crate::dropout::Dropout;
 
-/// The activation between the two layers of a classification head.
-#[derive(Clone, Copy)]
-pub(super) enum HeadActivation {
-    Tanh,
-    Relu,
-    Gelu,
-}
-
-/// The names of the two layers of a classification head, and the activation between them.
-pub(super) struct ClassificationHead {
-    /// `h` to `h`. That of a BERT is the pooler, a part of the encoder.
-    pub(super) dense: String,
-    pub(super) activation: HeadActivation,
-    /// `h` to one or two labels.
-    pub(super) out: &'static str,
-}
-
 impl ClassificationHead {
-    pub(super) fn of(family: EncoderFamily) -> ClassificationHead {
-        let (dense, activation, out) = match family {
-            EncoderFamily::Bert => ("bert.pooler.dense", HeadActivation::Tanh, "classifier"),
-            EncoderFamily::DistilBert => ("pre_classifier", HeadActivation::Relu, "classifier"),
-            EncoderFamily::Roberta => (
-                "classifier.dense",
-                HeadActivation::Tanh,
-                "classifier.out_proj",
-            ),
-            EncoderFamily::Electra => (
-                "classifier.dense",
-                HeadActivation::Gelu,
-                "classifier.out_proj",
-            ),
-            EncoderFamily::ModernBert => unreachable!("it is not trained"),
-        };
-        ClassificationHead {
-            dense: dense.to_owned(),
-            activation,
-            out,
-        }
-    }
-
     /// Computes the score of each pair, `[p]`, from the states of all tokens, `[n, h]`; `first` are
     /// the rows of the first token of each pair. With two labels the score is the difference of the
     /// logits, of which the log-softmax of the second is a function that increases.

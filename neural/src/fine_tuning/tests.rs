@@ -99,7 +99,7 @@ fn both_passes_have_the_same_gradients() {
             let (found_loss, found) = loss_and_gradients(&ranker);
             let pairs = pairs(&ranker);
             let (inputs, rows) = ranker.inputs(&pairs.iter().collect::<Vec<_>>()).unwrap();
-            let hidden = ranker.graph(STEP).forward(&borrow_inputs(&inputs)).unwrap();
+            let hidden = ranker.graph_states(&inputs, STEP).unwrap();
             let expected = loss(&ranker.head_scores(&hidden, &rows, None).unwrap());
             let apart = found_loss - expected.to_scalar::<f32>().unwrap();
             assert!(apart.abs() < 1e-5, "{name} {kind:?}: {apart}");
