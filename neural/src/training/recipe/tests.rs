@@ -1,5 +1,6 @@
 use super::*;
-use crate::training::{AdamConfig, RegularizerAxiom};
+use crate::interaction::NetworkVariant;
+use crate::training::{AdamConfig, LossFunction, OptimizerConfig, RegularizerAxiom};
 
 const SIX: [&str; 6] = ["drmm", "anmm", "duet", "matchpyramid", "knrm", "conv-knrm"];
 
