@@ -4,6 +4,7 @@ mod collection;
 mod compute;
 mod compare;
 mod expand;
+mod models;
 mod probe;
 mod study;
 mod reproduce;
@@ -93,7 +94,7 @@ enum Command {
     /// Start the web server
     Serve(serve::ServeArgs),
     /// List, download and inspect neural models
-    Models(serve::ManageModelsArgs),
+    Models(models::ManageModelsArgs),
     /// Manage people and invitations
     People(people::ManagePeopleArgs),
     /// Back up all data to one file, even while a server is running. The file is a .tar.gz with the
@@ -127,7 +128,7 @@ impl Cli {
             Command::Reproduce(it) => it.run(data),
             Command::LateInteraction(it) => it.run(data),
             Command::Serve(it) => it.run(data),
-            Command::Models(it) => it.run(),
+            Command::Models(it) => it.run(data),
             Command::People(it) => it.run(data),
             Command::Backup(it) => it.run(data),
             Command::Restore(it) => it.run(data),

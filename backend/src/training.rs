@@ -20,10 +20,12 @@ mod model_card;
 mod prepared_training;
 mod lambdamart;
 mod run;
+mod evaluation;
 mod study;
 
 use shared::training::LearningCurvePoint;
 
+pub(crate) use evaluation::{EvaluationRequest, evaluate_model};
 pub(crate) use folder::{read_training_record, read_training_record_so_far};
 pub(crate) use request::{Augmentation, ModelToTrain, TrainingRequest};
 pub(crate) use run::train;

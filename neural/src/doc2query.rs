@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::device::DeviceAndPrecision;
 use crate::error::Error;
 use crate::model_files::ModelFileContents;
-use crate::ranker_config::NeuralRankerConfig;
+use crate::ranker_config::RankerArchitecture;
 use crate::t5::{self, CrossAttentionCache, DecodingState, T5, T5Config, T5Tokenizer};
 use crate::tokenization::{EncoderInput, QueryOrDocumentRole, TokenizedText};
 
@@ -89,12 +89,9 @@ impl Doc2Query {
         device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
         let config = T5Config::parse(&files.config)?;
-        if files.ranker_config()? != NeuralRankerConfig::default() {
-            let reason = "nothing can be set of a T5 that writes queries; take the lines out";
-            return Err(Error::NeuralRankerConfig {
-                reason: reason.to_owned(),
-            });
-        }
+        files
+            .ranker_config_if_architecture_matches(RankerArchitecture::Doc2Query)?
+            .check_no_limits_or_prompts("a T5 that generates queries")?;
         t5::check_t5_max_tokens(max_tokens, 2)?;
         Ok(Doc2Query {
             words: T5Tokenizer::load(&files.tokenizer, config.vocab_size)?,

@@ -1,7 +1,9 @@
 //! `ranker.toml` in a model folder: settings that `config.json` does not have.
 //!
 //! ```toml
-//! # bi-encoder, late-interaction, splade, cross-encoder, colbert, epic or monot5
+//! label = "Small"          # the name in tables and figures, in place of that of the folder
+//! note = "own data"        # shown under the name
+//! # bi-encoder, late-interaction, splade, cross-encoder, colbert, epic, monot5 or doc2query
 //! architecture = "colbert"
 //! max_query_tokens = 32    # maximum number of tokens of a query, including special ones
 //! max_document_tokens = 180 # maximum number of tokens of a document
@@ -21,8 +23,7 @@
 //! ```
 //!
 //! All keys are optional; unknown keys are refused. A folder with an `architecture` can only be
-//! used as that ranker. A monoT5 has no other settings, and a T5 that generates queries has none at
-//! all.
+//! used as that ranker. A T5 has neither limits nor prompts.
 
 use serde::Deserialize;
 
@@ -30,10 +31,17 @@ use crate::config::{EncoderConfig, check_max_tokens};
 use crate::error::Error;
 use crate::tokenization::{PromptPrefixes, TokenLimits};
 
+/// The maximum number of characters of `label` and `note`.
+const MAX_NAME_CHARS: usize = 60;
+
 /// Holds the settings of a ranker as read from the file `ranker.toml` in its model folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NeuralRankerConfig {
+    /// The name of the model in tables and figures, in place of that of the folder.
+    pub label: Option<String>,
+    /// What a reader of a table has to know of the model, in a few words.
+    pub note: Option<String>,
     /// The architecture of the model.
     pub architecture: Option<RankerArchitecture>,
     /// The maximum number of tokens of a query, including special ones.
@@ -70,6 +78,9 @@ pub enum RankerArchitecture {
     /// [`crate::MonoT5`].
     #[serde(rename = "monot5")]
     MonoT5,
+    /// [`crate::Doc2Query`].
+    #[serde(rename = "doc2query")]
+    Doc2Query,
 }
 
 impl RankerArchitecture {
@@ -83,6 +94,7 @@ impl RankerArchitecture {
             RankerArchitecture::Colbert => "colbert",
             RankerArchitecture::Epic => "epic",
             RankerArchitecture::MonoT5 => "monot5",
+            RankerArchitecture::Doc2Query => "doc2query",
         }
     }
 }
@@ -183,6 +195,18 @@ impl NeuralRankerConfig {
         let text = std::str::from_utf8(toml).map_err(|it| broken(it.to_string()))?;
         let found: NeuralRankerConfig =
             toml::from_str(text).map_err(|it| broken(it.to_string().trim_end().to_owned()))?;
+        for (name, value) in [("label", &found.label), ("note", &found.note)] {
+            let is_valid = |it: &String| {
+                !it.trim().is_empty()
+                    && it.chars().count() <= MAX_NAME_CHARS
+                    && !it.chars().any(char::is_control)
+            };
+            if !value.as_ref().is_none_or(is_valid) {
+                let reason =
+                    format!("`{name}` must be one line of 1 to {MAX_NAME_CHARS} characters");
+                return Err(broken(reason));
+            }
+        }
         let Some(colbert) = &found.colbert else {
             return Ok(found);
         };

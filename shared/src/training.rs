@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::report::format::{format_count, format_score};
 
 /// A training as its folder records it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,7 +106,23 @@ pub struct TrainingSummary {
     pub sha256: String,
 }
 
-/// The effectiveness of rankings that do not match queries with documents.
+impl TrainingSummary {
+    /// Returns the name of the split that the controls are for, and the ranker's own values on it.
+    pub fn controlled_split_and_values(&self) -> (&'static str, &MeasureValues) {
+        match &self.test {
+            Some(test) => ("test", test),
+            None => ("development", &self.dev),
+        }
+    }
+
+    /// Returns [`EffectivenessControls::warnings`].
+    pub fn effectiveness_warnings(&self) -> Vec<String> {
+        let (split, own) = self.controlled_split_and_values();
+        self.controls.warnings(own, Some(split))
+    }
+}
+
+/// The effectiveness of rankings other than the ranker's own for the right query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EffectivenessControls {
@@ -117,6 +134,9 @@ pub struct EffectivenessControls {
     pub shortest_first: MeasureValues,
     /// The same score for all documents.
     pub constant_score: MeasureValues,
+    /// BM25 with its default parameters, over the texts that the ranker reads.
+    #[serde(default)]
+    pub bm25: MeasureValues,
     /// The standard error over queries of the ranker's own values.
     pub standard_error: MeasureValues,
     /// The number of queries.
@@ -124,6 +144,47 @@ pub struct EffectivenessControls {
     /// The number of candidates of these queries, and of those whose text is also a candidate of a
     /// training query.
     pub candidates_and_those_in_training: [u64; 2],
+}
+
+impl EffectivenessControls {
+    /// Says what a user of the ranker has to know first: that it does not beat BM25, or that its
+    /// effectiveness hardly depends on the query. Empty if there is nothing to say.
+    ///
+    /// The effectiveness is AP. The second is said if the texts of other queries lower it by less
+    /// than two standard errors. `own` are the ranker's own values on the queries of `split`,
+    /// or on all queries.
+    pub fn warnings(&self, own: &MeasureValues, split: Option<&str>) -> Vec<String> {
+        let value = |of: &MeasureValues| of.get("AP").copied();
+        let Some(own) = value(own) else {
+            return Vec::new();
+        };
+        let shown = |value: f64| format_score(value, 4);
+        let queries = self.describe_queries(split);
+        let lexical = value(&self.bm25).filter(|&bm25| own <= bm25);
+        let lexical = lexical.map(|bm25| {
+            let (own, bm25) = (shown(own), shown(bm25));
+            format!("Does not beat BM25 on {queries}: AP {own}, and BM25 {bm25}.")
+        });
+        let swapped = value(&self.swapped_queries).zip(value(&self.standard_error));
+        let swapped = swapped.filter(|(swapped, error)| own - swapped < 2.0 * error);
+        let swapped = swapped.map(|(swapped, error)| {
+            let (own, swapped, error) = (shown(own), shown(swapped), shown(error));
+            format!(
+                "Hardly depends on the query: on {queries} AP is {own} (standard error {error}), \
+                 and {swapped} if the candidates are ranked for another query."
+            )
+        });
+        lexical.into_iter().chain(swapped).collect()
+    }
+
+    /// Describes the queries, as in `the 64 queries` or `the 243 test queries`.
+    pub fn describe_queries(&self, split: Option<&str>) -> String {
+        let n = format_count(self.n_queries);
+        match split {
+            Some(split) => format!("the {n} {split} queries"),
+            None => format!("the {n} queries"),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! The commands `serve` and `models`.
+//! The command `serve`.
 
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::Subcommand;
 use ipnet::IpNet;
 use shared::error::Error as InputError;
 
@@ -15,7 +14,7 @@ use crate::error::Error;
 use crate::http::{
     self, ListenScope, NetworkExposure, OperatorTokenPolicy, PublicUrl, ServerSettings,
 };
-use crate::models::{ModelRegistry, NeuralRanker};
+use crate::models::ModelRegistry;
 use crate::runtime::build_async_runtime;
 use crate::store::DataFolder;
 
@@ -98,72 +97,4 @@ impl ServeArgs {
         }))?;
         Ok(CommandOutcome::Done)
     }
-}
-
-/// Holds the command-line arguments of `axioscope models`.
-#[derive(clap::Args)]
-pub(crate) struct ManageModelsArgs {
-    #[command(subcommand)]
-    command: ModelsCommand,
-}
-
-#[derive(Subcommand)]
-enum ModelsCommand {
-    /// List the rankers that the models provide
-    List {
-        /// Model folders or Hugging Face Hub names instead of the default model
-        model: Vec<String>,
-    },
-    /// Download a model from the Hugging Face Hub into the local cache
-    Get {
-        /// Hugging Face Hub name, for example sentence-transformers/all-MiniLM-L6-v2, optionally
-        /// with @REVISION
-        name: String,
-    },
-    /// Load a model and print its properties
-    Inspect {
-        /// Model folder or Hugging Face Hub name, optionally with :bi, :late, :splade, :cross,
-        /// :colbert, :epic, :monot5 or :doc2query
-        model: String,
-        #[command(flatten)]
-        computing: DeviceAndPrecisionArgs,
-    },
-}
-
-impl ManageModelsArgs {
-    pub(super) fn run(self) -> Result<CommandOutcome, Error> {
-        match self.command {
-            ModelsCommand::List { model } => {
-                for spec in ModelRegistry::with_models_or_default(&model, neural::Device::Cpu)?
-                    .ranker_specs()
-                {
-                    println!("{spec}");
-                }
-            }
-            ModelsCommand::Get { name } => tell(&*ModelRegistry::load_ranker_from_cli_spec(
-                &name,
-                neural::Device::Cpu,
-            )?),
-            ModelsCommand::Inspect { model, computing } => {
-                tell(&*ModelRegistry::load_ranker_from_cli_spec(
-                    &model,
-                    computing.compute_target()?,
-                )?);
-            }
-        }
-        Ok(CommandOutcome::Done)
-    }
-}
-
-/// Prints the properties of a model, one per line.
-fn tell(ranker: &NeuralRanker) {
-    let about = &ranker.about;
-    println!("spec\t{}", about.spec);
-    println!("label\t{}", about.label);
-    println!("detail\t{}", about.detail);
-    if let Some(note) = &about.note {
-        println!("note\t{note}");
-    }
-    println!("fingerprint\t{}", about.fingerprint);
-    println!("weights sha256\t{}", ranker.weights_sha256);
 }

@@ -108,9 +108,11 @@ impl NeuralRanker {
             }),
         };
         let reader = reader.map_err(Error::model_error_converter(name))?;
-        let short = match name {
-            "all-MiniLM-L6-v2" => "MiniLM",
-            other => other,
+        let declared = files.ranker_config().unwrap_or_default();
+        let short = match (&declared.label, name) {
+            (Some(label), _) => label,
+            (None, "all-MiniLM-L6-v2") => "MiniLM",
+            (None, other) => other,
         };
         let (label, detail, note) = match used {
             NeuralRankerKind::Splade => (
@@ -177,7 +179,10 @@ impl NeuralRanker {
             detail,
             kind: used.ranker_kind(),
             fingerprint: reader.fingerprint().to_owned(),
-            note,
+            note: match (declared.note, note) {
+                (Some(own), Some(of_use)) => Some(format!("{own}; {of_use}")),
+                (own, of_use) => own.or(of_use),
+            },
         };
         Ok(NeuralRanker {
             about,
@@ -190,10 +195,7 @@ impl NeuralRanker {
                 }
                 SeparateOrJointInputModel::Joint(_)
                 | SeparateOrJointInputModel::Independent(_)
-                | SeparateOrJointInputModel::Expanded(_) => {
-                    let config = files.ranker_config().unwrap_or_default();
-                    config.read_titles.unwrap_or(true)
-                }
+                | SeparateOrJointInputModel::Expanded(_) => declared.read_titles.unwrap_or(true),
             },
             reader: Arc::new(reader),
             monitor: Arc::default(),

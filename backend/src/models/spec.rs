@@ -63,6 +63,7 @@ impl NeuralRankerKind {
             RankerArchitecture::Colbert => &[NeuralRankerKind::Colbert],
             RankerArchitecture::Epic => &[NeuralRankerKind::Epic],
             RankerArchitecture::MonoT5 => &[NeuralRankerKind::MonoT5],
+            RankerArchitecture::Doc2Query => &[NeuralRankerKind::Doc2Query],
         }
     }
 

@@ -9,10 +9,13 @@ use sha2::{Digest, Sha256};
 use shared::collection::{Collection, Qrels, Run, RunEntry};
 use shared::effectiveness::{EffectivenessMeasure, RunEvaluation, evaluate_run};
 use shared::error::{Error as InputError, ErrorFieldName};
-use shared::index::DocNo;
+use shared::index::{DocNo, Index};
 use shared::probe::ScoreClaim;
 use shared::probe::mining::OriginalOrDerivedDocument;
+use shared::rank::{Bm25, LexicalRanker};
+use shared::score::lexical::score_lexically_for_query;
 use shared::study::preparation::ParsedInputFiles;
+use shared::text::Analyzer;
 use shared::training::{EffectivenessControls, MeasureValues};
 
 use super::pools::CandidatePools;
@@ -389,12 +392,35 @@ impl<'a, R: RankerInTraining> PreparedCandidates<'a, R> {
         evaluate_run(&self.qrels, &run, &measures).expect("every query has candidates")
     }
 
-    /// Evaluates rankings that do not match queries with documents. `training` are the candidates
-    /// of the training queries.
+    /// Scores the candidates with BM25, with the statistics of the whole collection.
+    fn bm25_scores(&self, with_titles: bool) -> Result<Vec<f64>, Error> {
+        let docs = self.collection.docs.par_iter();
+        let texts: Vec<_> = docs
+            .map(|it| it.text_with_optional_title(with_titles))
+            .collect();
+        let index = Index::build(&Analyzer::default(), texts.iter().map(|it| &**it))?;
+        let bm25 = LexicalRanker::Bm25(Bm25::DEFAULT);
+        let of_query = |rows: &[CandidateRow]| {
+            let query = &self.collection.queries[self.candidates.queries[rows[0].query]];
+            let docs = rows.iter().map(|it| OriginalOrDerivedDocument::Original {
+                doc: it.doc as DocNo,
+            });
+            score_lexically_for_query(&index, &bm25, &query.text, docs)
+        };
+        let rows: Vec<&[CandidateRow]> = self
+            .candidates
+            .rows
+            .chunk_by(|a, b| a.query == b.query)
+            .collect();
+        Ok(rows.into_par_iter().flat_map_iter(of_query).collect())
+    }
+
+    /// Evaluates rankings of the same candidates by other scores, see [`EffectivenessControls`].
+    /// `training` are the candidates of the training queries.
     pub(super) fn evaluate_controls(
         &self,
         ranker: &R,
-        training: &PreparedCandidates<'_, R>,
+        training: Option<&SplitCandidates>,
         seed: u64,
     ) -> Result<EffectivenessControls, Error> {
         let queries = &self.candidates.queries;
@@ -408,13 +434,13 @@ impl<'a, R: RankerInTraining> PreparedCandidates<'a, R> {
         let swapped = self.candidates.rows.par_iter().map(swap);
         let swapped: Vec<R::Pair> = swapped.collect::<Result<_, Error>>()?;
         let swapped = ranker.score_pairs(&swapped.iter().collect::<Vec<_>>())?;
+        let bm25 = self.bm25_scores(with_titles)?;
         let rows = self.candidates.rows.iter();
         let lengths = rows.map(|it| InteractionRanker::words_of(&text(it.doc)).len() as f64);
         let lengths: Vec<f64> = lengths.collect();
         let negative: Vec<f64> = lengths.iter().map(|it| -it).collect();
         let mean = |scores: &[f64]| measure_values(&self.evaluate_scores(scores).mean);
-        let training_rows = &training.candidates.rows[..training.candidates.n_candidates];
-        let training_rows = training_rows.iter();
+        let training_rows = training.iter().flat_map(|it| &it.rows[..it.n_candidates]);
         let known: BTreeSet<String> = training_rows.map(|it| text(it.doc)).collect();
         let rows = self.candidates.rows.iter();
         let n_known = rows.filter(|it| known.contains(&text(it.doc))).count() as u64;
@@ -423,6 +449,7 @@ impl<'a, R: RankerInTraining> PreparedCandidates<'a, R> {
             longest_first: mean(&lengths),
             shortest_first: mean(&negative),
             constant_score: mean(&vec![0.0; lengths.len()]),
+            bm25: mean(&bm25),
             standard_error: MeasureValues::new(),
             n_queries: queries.len() as u64,
             candidates_and_those_in_training: [lengths.len() as u64, n_known],

@@ -38,8 +38,10 @@ impl ModelCard<'_> {
             ..
         } = self.request;
         let summary = self.summary;
+        let warnings = summary.effectiveness_warnings().into_iter();
+        let warnings: String = warnings.map(|it| format!("**{it}**\n\n")).collect();
         let mut card = format!(
-            "# {}\n\nTrained with Axioscope {}.\n\n| | |\n|---|---|\n",
+            "# {}\n\n{warnings}Trained with Axioscope {}.\n\n| | |\n|---|---|\n",
             summary.model,
             env!("CARGO_PKG_VERSION")
         );

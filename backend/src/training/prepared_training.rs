@@ -111,8 +111,11 @@ impl<'a, R: RankerInTraining> PreparedTraining<'a, R> {
         let dev = self.dev.evaluate(ranker)?;
         let test_values = test.as_ref().map(|it| it.evaluate(ranker)).transpose()?;
         let controlled = test.as_ref().unwrap_or(&self.dev);
-        let mut controls =
-            controlled.evaluate_controls(ranker, &self.training, self.request.seed)?;
+        let mut controls = controlled.evaluate_controls(
+            ranker,
+            Some(self.training.candidates()),
+            self.request.seed,
+        )?;
         controls.standard_error = standard_errors(test_values.as_ref().unwrap_or(&dev));
         let best = model.best.iter().flat_map(|it| {
             let value = serde_json::Number::from_f64(it.value).expect("measures are finite");

@@ -4,7 +4,8 @@ use super::{ReportTable, TableColumnKind, TableValue, format};
 use crate::stats::EstimateWithInterval;
 use crate::training::axiom_curve::{AxiomLearningCurve, find_axioms_learned_first};
 use crate::training::{
-    AxiomCurveValue, LearningCurvePoint, MeasureValues, TrainingRecord, TrainingSummary,
+    AxiomCurveValue, EffectivenessControls, LearningCurvePoint, MeasureValues, TrainingRecord,
+    TrainingSummary,
 };
 
 /// Returns the tables, the last one if the training has ended:
@@ -107,41 +108,51 @@ fn axioms_learned(curves: &[AxiomLearningCurve]) -> ReportTable {
 
 /// Returns the table of the effectiveness of a trained ranker and of its controls.
 pub fn training_effectiveness_table(summary: &TrainingSummary) -> ReportTable {
-    let controls = &summary.controls;
+    let own = [
+        ("development queries", Some(&summary.dev)),
+        ("test queries", summary.test.as_ref()),
+    ];
+    let own: Vec<_> = own
+        .into_iter()
+        .filter_map(|(name, values)| Some((name, values?)))
+        .collect();
+    let (split, _) = summary.controlled_split_and_values();
+    effectiveness_and_controls_table(&own, &summary.controls, Some(split))
+}
+
+/// Returns the table of a ranker's own effectiveness, with the name of each row, and of its
+/// controls on the queries of `split`, or on all queries.
+pub fn effectiveness_and_controls_table(
+    own: &[(&str, &MeasureValues)],
+    controls: &EffectivenessControls,
+    split: Option<&str>,
+) -> ReportTable {
     let [n_candidates, n_known] = controls.candidates_and_those_in_training;
-    let measures: Vec<&String> = summary.dev.keys().collect();
+    let measures: Vec<&String> = own.iter().take(1).flat_map(|it| it.1.keys()).collect();
     let row = |(name, values): (&str, &MeasureValues)| {
         let values = measures.iter().map(|it| number(values.get(*it)));
         let name = TableValue::Text(name.to_owned());
         std::iter::once(name).chain(values).collect()
     };
-    let own = [
-        ("development queries", Some(&summary.dev)),
-        ("test queries", summary.test.as_ref()),
-    ];
-    let own = own
-        .into_iter()
-        .filter_map(|(name, values)| Some((name, values?)));
     let controlled = [
         ("standard error", &controls.standard_error),
+        ("BM25", &controls.bm25),
         ("ranked for another query", &controls.swapped_queries),
         ("longest document first", &controls.longest_first),
         ("shortest document first", &controls.shortest_first),
         ("one score for all", &controls.constant_score),
     ];
-    let split = match summary.test {
-        Some(_) => "test",
-        None => "development",
-    };
+    // Trainings of earlier versions have no BM25.
+    let controlled = controlled.into_iter().filter(|it| !it.1.is_empty());
     let table = ReportTable::new("effectiveness", "effectiveness")
         .add_text_columns("ranking")
         .with_more_columns_of_kind(TableColumnKind::Number, measures.iter().copied());
     ReportTable {
-        rows: own.chain(controlled).map(row).collect(),
+        rows: own.iter().copied().chain(controlled).map(row).collect(),
         notes: vec![format!(
-            "The last five rows are for the {} {split} queries. The text of {} of their {} \
-             candidates is also a candidate of a training query.",
-            format::format_count(controls.n_queries),
+            "The rows from the standard error on are for {}. The text of {} of their {} candidates \
+             is also a candidate of a training query.",
+            controls.describe_queries(split),
             format::format_count(n_known),
             format::format_count(n_candidates)
         )],
@@ -171,7 +182,6 @@ mod tests {
 
     use super::*;
     use crate::report::{table_to_csv, tables_to_markdown};
-    use crate::training::EffectivenessControls;
     use crate::training::axiom_curve::tests::curve_of_three_axioms;
 
     #[test]
@@ -190,6 +200,7 @@ mod tests {
                 longest_first: ap(0.2),
                 shortest_first: ap(0.1),
                 constant_score: ap(0.15),
+                bm25: ap(0.4),
                 standard_error: ap(0.03),
                 n_queries: 1200,
                 candidates_and_those_in_training: [9000, 2],

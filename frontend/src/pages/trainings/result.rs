@@ -22,10 +22,12 @@ pub(super) fn effectiveness_sentence(summary: &TrainingSummary) -> Option<String
     let error = shown(controls.standard_error.get(MEASURE)?);
     let swapped = shown(controls.swapped_queries.get(MEASURE)?);
     let constant = shown(controls.constant_score.get(MEASURE)?);
+    let bm25 = controls.bm25.get(MEASURE).map(shown);
+    let bm25 = bm25.map_or_else(String::new, |it| format!("BM25 gives {it}. "));
     let n_queries = format_count(controls.n_queries);
     Some(format!(
-        "{MEASURE} on the {n_queries} {split} queries is {own} (standard error {error}). Scored \
-         for another query, the same candidates give {swapped}; one score for all documents \
+        "{MEASURE} on the {n_queries} {split} queries is {own} (standard error {error}). \
+         {bm25}Scored for another query, the same candidates give {swapped}; one score for all documents \
          gives {constant}."
     ))
 }

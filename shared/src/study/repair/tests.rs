@@ -55,6 +55,7 @@ fn record(name: &str, added_axioms: &[Axiom]) -> TrainedRankerRecord {
                 dev: measured(0.625),
                 test: Some(measured(0.5)),
                 controls: EffectivenessControls {
+                    bm25: measured(0.4),
                     swapped_queries: measured(0.25),
                     longest_first: measured(0.2),
                     shortest_first: measured(0.1),
