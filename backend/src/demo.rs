@@ -1,12 +1,17 @@
 //! The demo collection and the demo study, which are embedded in the program.
 
+mod models;
+
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use shared::collection::{Collection, FileInput, beir, trec};
 use shared::late_interaction::LateInteractionAnalysisMetadata;
-use shared::study::{Study, StudyDefinition};
+use shared::study::trained_rankers::TrainedRankerRecord;
+use shared::study::{Study, StudyDefinition, StudyTraining};
+use shared::training::spec::TrainingSpec;
 use shared::word_vectors::glove::GloveSettings;
 use tokio::sync::oneshot;
 
@@ -16,6 +21,9 @@ use crate::pipeline::{self, LateInteractionAnalysisInput};
 use crate::runtime::run_with_database;
 use crate::store::studies::{StudyVisibility, late_interaction};
 use crate::store::{DataFolder, Database};
+use crate::training;
+
+pub(crate) use models::add_demo_models;
 
 const CORPUS: &[u8] = include_bytes!("../../demo/corpus.jsonl");
 const QUERIES: &[u8] = include_bytes!("../../demo/queries.jsonl");
@@ -73,7 +81,7 @@ pub(crate) fn create_and_publish_demo_study(
     definition
         .rankers
         .retain(|it| is_formula(it) || known.contains(it));
-    let is_neural = !definition.rankers.iter().all(is_formula);
+    let is_neural = !known.is_empty();
     let collection = embedded_demo_collection()?;
     let stored = pipeline::load_study_if_intact(folder, &definition.name).filter(|stored| {
         stored.collection_hash == collection.content_hash()
@@ -144,12 +152,12 @@ impl PendingDemoScores {
     /// rankers were scored.
     fn add(mut self) -> Result<usize, Error> {
         let (folder, models) = (&self.folder, &self.models);
-        let n_added = pipeline::compute_missing_or_outdated_scores(
-            &mut self.study,
-            &folder.create_demo_files_folder_if_missing()?,
-            folder,
-            models,
-        )?;
+        let files = folder.create_demo_files_folder_if_missing()?;
+        let study = &mut self.study;
+        add_trainings(study, &files, models)?;
+        let n_added = pipeline::compute_missing_or_outdated_scores(study, &files, folder, models)?
+            + pipeline::compute_scores_of_trained_rankers(study, &files, folder, models)?;
+        training::evaluate_with_swapped_queries(study, folder, models)?;
         if n_added > 0 {
             let study = &self.study;
             run_with_database(folder, async |store: &Database| {
@@ -173,21 +181,26 @@ impl PendingDemoScores {
         let definition = &self.study.definition;
         let known =
             late_interaction::load_late_interaction_analyses(&self.folder, &definition.name)?;
-        let late = definition.rankers.iter().filter(|it| it.ends_with(":late"));
-        for spec in late {
+        let trained = self.study.trainings.iter().map(|it| &it.ranker);
+        let rankers = definition.rankers.iter().chain(trained);
+        for spec in rankers.filter(|it| it.ends_with(":late") || it.ends_with(":colbert")) {
             if !is_new && known.iter().any(|it| it.header.ranker.spec == *spec) {
                 continue;
             }
             let collection = embedded_demo_collection()?;
             let index = pipeline::build_index(&collection, &definition.analyzer)?;
             let ranker = self.models.get_or_load_ranker(spec)?;
+            let is_fine_tuned = spec.ends_with(":colbert");
+            let before = is_fine_tuned.then(|| format!("{}:late", models::ENCODER));
+            let before = before.map(|it| self.models.get_or_load_ranker(&it));
+            let before = before.transpose()?;
             let found = pipeline::analyze_late_interaction(LateInteractionAnalysisInput {
                 collection: &collection,
                 index: &index,
                 pool: &definition.pool,
                 folder: &self.folder.create_demo_files_folder_if_missing()?,
                 ranker: &ranker,
-                base_model: None,
+                base_model: before.as_deref(),
                 head: LateInteractionAnalysisMetadata {
                     name: definition.name.clone(),
                     title: definition.title.clone(),
@@ -222,6 +235,31 @@ fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
         fs::write(&path, text).map_err(Error::io_error_converter(&path, way_out))?;
     }
     Ok(demo)
+}
+
+/// Adds the trainings of the small models, which learned on another collection.
+fn add_trainings(study: &mut Study, files: &Path, models: &ModelRegistry) -> Result<(), Error> {
+    let known = models.ranker_specs();
+    for [name, model, spec] in models::FINE_TUNED {
+        if study.find_training(name).is_some() || !known.iter().any(|it| it == spec) {
+            continue;
+        }
+        study.definition.train.push(StudyTraining {
+            name: name.to_owned(),
+            repairs: None,
+            spec: TrainingSpec {
+                from: Some(models::ENCODER.to_owned()),
+                ..TrainingSpec::of_model(model)
+            },
+        });
+        study.trainings.push(TrainedRankerRecord {
+            ranker: spec.to_owned(),
+            added_axioms: Vec::new(),
+            swapped_effectiveness: BTreeMap::new(),
+            record: training::read_training_record(&files.join("models").join(name))?,
+        });
+    }
+    Ok(())
 }
 
 /// Trains the word vectors of the demo study on its own collection, so that it needs no download.

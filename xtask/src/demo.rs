@@ -1,7 +1,8 @@
 //! Builds everything from a fresh clone and serves the demo study.
 //!
 //! The last line of output is the operator link of the server. It is printed again when the neural
-//! rankers have been scored, unless it was used.
+//! rankers have been scored, unless it was used. The small models are in the repository; MiniLM is
+//! used too if it is installed (`cargo xtask setup`) or named with `--model`.
 
 use crate::paths::ProjectPaths;
 use crate::{dist, process, setup, web};
@@ -19,24 +20,16 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// `axioscope serve`.
 pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     // The two builds are independent: a debug program reads `dist/` at run time.
-    let (pages, model) = std::thread::scope(|threads| {
+    std::thread::scope(|threads| {
         let server = threads.spawn(|| dist::build_program(&[]));
         let pages = setup::web(place)
             .and_then(|tools| web::build(place, &tools, web::WebProfile::Development));
-        let model = setup::model::get(place);
         let server = server.join().expect("building does not panic");
-        (pages.and(server), model)
-    });
-    pages?;
+        pages.and(server)
+    })?;
 
     let mut serve = Command::new(place.program("debug"));
     serve.args(["serve", "--demo"]).args(with_defaults(args));
-    match model {
-        Ok(folder) => {
-            serve.arg("--model").arg(folder);
-        }
-        Err(error) => println!("demo: without neural rankers: {error:#}"),
-    }
     println!("demo: {} (Ctrl-C ends it)", process::command_line(&serve));
     let status = serve
         .status()

@@ -29,7 +29,7 @@ pub(crate) struct LateInteractionArgs {
     /// Late-interaction model: folder or Hugging Face Hub name with :late or :colbert
     #[arg(long, value_name = "MODEL")]
     ranker: String,
-    /// Base encoder before fine-tuning, to compare spectra
+    /// Encoder before fine-tuning with :late, which is analyzed in the same way for comparison
     #[arg(long, value_name = "MODEL")]
     base_model: Option<String>,
     /// Candidate pool: run:FILE:K, rank:bm25:K, group, judged or all
@@ -123,10 +123,16 @@ impl LateInteractionArgs {
         if let Some(folder) = &folder {
             late_interaction::save_late_interaction_analysis(folder, &name, &found)?;
         }
-        let tables = report::late_interaction_tables(&found);
+        let [correlations, terms, tokens] = report::late_interaction_tables(&found);
+        let mut tables = vec![correlations];
+        tables.extend(report::fine_tuning_table(&found));
+        tables.push(terms);
         match self.json {
-            true => print!("{}", report::tables_to_json(&tables)),
-            false => print!("{}", report::tables_to_markdown(&tables[..2])),
+            true => {
+                tables.push(tokens);
+                print!("{}", report::tables_to_json(&tables));
+            }
+            false => print!("{}", report::tables_to_markdown(&tables)),
         }
         Ok(CommandOutcome::Done)
     }

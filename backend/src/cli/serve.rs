@@ -47,7 +47,7 @@ pub(crate) struct ServeArgs {
     /// are still visitors.
     #[arg(long, conflicts_with_all = ["public_url", "trusted_proxy"])]
     no_auth_on_loopback: bool,
-    /// Create and publish the demo study if it does not exist
+    /// Create and publish the demo study if it does not exist; its small models are in the program
     #[arg(long)]
     demo: bool,
     /// Model folder or Hugging Face Hub name; may be repeated [default: AXIOSCOPE_MODEL, or the
@@ -75,10 +75,11 @@ impl ServeArgs {
             return Err(InputError::conflicting_value("--no-auth-on-loopback", reason).into());
         }
         let folder = DataFolder::open(data)?;
-        let models = Arc::new(ModelRegistry::with_models_or_default(
-            &self.model,
-            computing,
-        )?);
+        let named = match self.demo {
+            true => demo::add_demo_models(&folder, &self.model)?,
+            false => self.model,
+        };
+        let models = Arc::new(ModelRegistry::with_models_or_default(&named, computing)?);
         let neural = match self.demo {
             true => demo::create_and_publish_demo_study(&folder, &models)?,
             false => None,

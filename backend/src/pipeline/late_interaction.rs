@@ -5,9 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use neural::{
-    QueryOrDocumentRole, SingleOrMultiVectorEncoding, TokenSpectralRatio, TokenSpectrumAccumulator,
-};
+use neural::{QueryOrDocumentRole, SingleOrMultiVectorEncoding, TokenSpectrumAccumulator};
 use rayon::prelude::*;
 use shared::collection::Collection;
 use shared::index::{DocNo, Index};
@@ -35,7 +33,7 @@ pub(crate) struct LateInteractionAnalysisInput<'a> {
     pub folder: &'a Path,
     /// The late-interaction ranker.
     pub ranker: &'a NeuralRanker,
-    /// The encoder before fine-tuning, to compare spectra.
+    /// The encoder before fine-tuning, to compare with.
     pub base_model: Option<&'a NeuralRanker>,
     /// The header of the analysis. Counts and queries are filled in.
     pub head: LateInteractionAnalysisMetadata,
@@ -50,19 +48,40 @@ const TOKENIZATION_CHUNK: usize = 256;
 pub(crate) fn analyze_late_interaction(
     looking: LateInteractionAnalysisInput<'_>,
 ) -> Result<LateInteractionRankerAnalysis, Error> {
+    let with_titles = looking.ranker.reads_titles();
+    let before = looking.base_model.map(|base| {
+        let head = LateInteractionAnalysisMetadata {
+            ranker: base.about.clone(),
+            ..looking.head.clone()
+        };
+        let base = LateInteractionAnalysisInput {
+            ranker: base,
+            base_model: None,
+            head,
+            ..looking
+        };
+        analyze(base, with_titles, None)
+    });
+    let before = before.transpose()?;
+    analyze(looking, with_titles, before.as_ref())
+}
+
+/// Analyzes one ranker, beside the analysis of its encoder before fine-tuning.
+fn analyze(
+    looking: LateInteractionAnalysisInput<'_>,
+    with_titles: bool,
+    before: Option<&LateInteractionRankerAnalysis>,
+) -> Result<LateInteractionRankerAnalysis, Error> {
     let LateInteractionAnalysisInput {
         collection,
         index,
         pool,
         folder,
         ranker,
-        base_model: before,
+        base_model: _,
         mut head,
     } = looking;
     ranker.ensure_late_interaction_without_passages()?;
-    if let Some(before) = before {
-        before.ensure_late_interaction_without_passages()?;
-    }
     let pools = compute_candidate_pools(pool, collection, index, folder)?;
     let queries: Vec<String> = collection
         .queries
@@ -72,24 +91,22 @@ pub(crate) fn analyze_late_interaction(
     let encoded = encode_queries(ranker, &queries)?;
     let mut read = Read::of(&queries, &encoded, &pools, ranker);
     let wanted = read.tokens();
-    let texts = Texts::of(collection, &pools, ranker.reads_titles());
+    let texts = Texts::of(collection, &pools, with_titles);
     let spectra = texts.encode(ranker, &wanted, |place, vectors| {
         read.compare(&encoded, texts.readers(place), vectors);
     })?;
     let ratios = spectra.spectral_ratios_of_frequent_tokens(head.min_occurrences);
-    let ratios_before = match before {
-        Some(before) => texts
-            .encode(before, &wanted, |_, _| ())?
-            .spectral_ratios_of_frequent_tokens(head.min_occurrences),
-        None => BTreeMap::new(),
-    };
+    let before_of_token = before.into_iter().flat_map(|it| &it.tokens);
+    let before_of_token: BTreeMap<&str, Option<f64>> = before_of_token
+        .map(|it| (it.token.as_str(), it.spectral_ratio))
+        .collect();
 
     let words = Analyzer {
         stemmer: Stemmer::None,
         ..Analyzer::default()
     };
     let words = super::build_index(collection, &words)?;
-    let token_df = token_df(ranker, collection, &wanted)?;
+    let token_df = token_df(ranker, collection, &wanted, with_titles)?;
     let each: Vec<(QueryTokenBestMatches, QueryPoolMatchStatistics)> = read
         .matched
         .into_par_iter()
@@ -105,18 +122,27 @@ pub(crate) fn analyze_late_interaction(
         let terms = words.query_term_statistics(word);
         terms.first().map_or(0, |it| u64::from(it.df))
     };
-    let ratio = |of: &BTreeMap<u32, TokenSpectralRatio>, id: u32| of.get(&id).map(|it| it.ratio);
     let known = DfAndSpectrumLookup {
         n_docs: collection.docs.len() as u64,
         df: &df,
         token_df: &|id| token_df.get(&id).copied().unwrap_or(0),
         token: &|id| ranker.id_to_token(id),
-        spectrum: &|id| (spectra.n_vectors_of_token(id), ratio(&ratios, id)),
-        pretrained_spectral_ratio: &|id| ratio(&ratios_before, id),
+        spectrum: &|id| {
+            (
+                spectra.n_vectors_of_token(id),
+                ratios.get(&id).map(|it| it.ratio),
+            )
+        },
+        pretrained_spectral_ratio: &|id| {
+            let token = ranker.id_to_token(id);
+            before_of_token.get(token.as_str()).copied().flatten()
+        },
     };
-    Ok(late_interaction::aggregate_into_late_interaction_analysis(
-        head, &each, &known,
-    ))
+    let found = late_interaction::aggregate_into_late_interaction_analysis(head, &each, &known);
+    Ok(LateInteractionRankerAnalysis {
+        before_fine_tuning: before.map(LateInteractionRankerAnalysis::summary),
+        ..found
+    })
 }
 
 fn encode_queries(
@@ -132,10 +158,10 @@ fn token_df(
     ranker: &NeuralRanker,
     collection: &Collection,
     requested: &BTreeSet<u32>,
+    with_titles: bool,
 ) -> Result<BTreeMap<u32, u64>, Error> {
     let mut df: BTreeMap<u32, u64> = BTreeMap::new();
     for docs in collection.docs.chunks(TOKENIZATION_CHUNK) {
-        let with_titles = ranker.reads_titles();
         let bodies = docs
             .iter()
             .map(|it| it.text_with_optional_title(with_titles));

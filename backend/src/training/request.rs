@@ -216,6 +216,14 @@ impl ModelToTrain {
         }
     }
 
+    /// Returns the ending of the trained ranker's spec, such as `cross` of `NAME:cross`.
+    pub(crate) fn spec_ending(&self) -> &'static str {
+        match self {
+            ModelToTrain::Encoder(it) if it.kind == FineTunedRankerKind::CrossEncoder => "cross",
+            _ => self.name(),
+        }
+    }
+
     /// Returns the file of word vectors that the recipe names.
     pub(crate) fn word_vectors(&self) -> Option<&str> {
         match self {

@@ -118,7 +118,7 @@ impl StudyTrainingPlan {
 impl PlannedTraining {
     fn new_record(&self, record: shared::training::TrainingRecord) -> TrainedRankerRecord {
         TrainedRankerRecord {
-            ranker: format!("{}:{}", record.name, self.request.model.name()),
+            ranker: format!("{}:{}", record.name, self.request.model.spec_ending()),
             added_axioms: self.added_axioms.clone(),
             swapped_effectiveness: BTreeMap::new(),
             record,

@@ -10,7 +10,9 @@ mod term_details;
 
 use leptos::prelude::*;
 use shared::api::{ErrorResponse, GetStudyRequest, ListLateInteractionAnalysesRequest};
-use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
+use shared::late_interaction::{
+    LateInteractionAnalysisWithRankerSlug, LateInteractionRankerAnalysis,
+};
 use shared::probe::CandidatePoolSpec;
 use shared::report::{self, ReportTable, TableValue, format};
 use shared::score::RankerInfo;
@@ -199,6 +201,18 @@ fn RankerAnalysis(
         .map(|it| view! { <span>{it}</span> });
     let [correlations, words, pieces] = report::late_interaction_tables(&found);
     let agreement = describe_agreement_with_paper(&correlations);
+    let fine_tuning = report::fine_tuning_table(&found).map(|table| {
+        view! {
+            <ExportableFigureSection
+                of="late-interaction-"
+                id="fine-tuning"
+                name="Before and after fine-tuning"
+                said=describe_fine_tuning(&found)
+                drawing=None
+                table=Some(table)
+            />
+        }
+    });
     let found = StoredValue::new(found);
     let chosen = Memo::new(move |_| {
         let word = scene.view.get().term?;
@@ -246,11 +260,26 @@ fn RankerAnalysis(
             drawing=None
             table=Some(correlations)
         />
+        {fine_tuning}
         <LateInteractionPlots found pieces chosen scene/>
         {of_word}
         <QueryDocuments slug found lists scene/>
         <TermImportanceTable found table=words chosen scene/>
     }
+}
+
+/// Says how much more often terms match themselves after fine-tuning; empty if it is not known.
+fn describe_fine_tuning(found: &LateInteractionRankerAnalysis) -> String {
+    let before = found.before_fine_tuning.as_ref();
+    let before = before.and_then(|it| it.mean_exact_share);
+    let Some((before, after)) = before.zip(found.summary().mean_exact_share) else {
+        return String::new();
+    };
+    let [before, after] = [before, after].map(format::format_percent);
+    format!(
+        "On average, the best match of a term is the term itself in {after} of the documents; \
+         before fine-tuning it was in {before}."
+    )
 }
 
 /// Says how many correlations have the sign that the paper reports.

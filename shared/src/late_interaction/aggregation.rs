@@ -131,6 +131,7 @@ pub fn aggregate_into_late_interaction_analysis(
                 .iter()
                 .map(|it| (it.idf, it.pretrained_spectral_ratio)),
         ),
+        before_fine_tuning: None,
         words,
         tokens: pieces,
         header: head,

@@ -1,14 +1,68 @@
 //! The tables of a late-interaction analysis.
 
-use super::{ReportTable, TableValue, format};
+use super::{ReportTable, TableColumnKind, TableValue, format};
 use crate::late_interaction::{
-    LateInteractionRankerAnalysis, LateInteractionTokenStatistics, LateInteractionWordStatistics,
+    LateInteractionRankerAnalysis, LateInteractionSummary, LateInteractionTokenStatistics,
+    LateInteractionWordStatistics,
 };
 use crate::stats::correlation::CorrelationWithSampleSize;
 
 /// The values of Formal, Piwowarski & Clinchant for idf and term importance, ΔES and spectral
 /// ratio.
 const PUBLISHED: [f64; 3] = [-0.4, 0.667, 0.77];
+
+/// Returns the table of correlations and means before and after fine-tuning; `None` if the encoder
+/// before fine-tuning was not analyzed.
+pub fn fine_tuning_table(found: &LateInteractionRankerAnalysis) -> Option<ReportTable> {
+    let before = found.before_fine_tuning.as_ref()?;
+    let after = found.summary();
+    let [importance, delta_es, ratio] = PUBLISHED;
+    type Correlation = Option<CorrelationWithSampleSize>;
+    let correlation = |what: &str, of: &dyn Fn(&LateInteractionSummary) -> Correlation, paper| {
+        let value = |of: Correlation| {
+            of.map_or(TableValue::Missing, |it| TableValue::Difference(it.r.value))
+        };
+        let published = TableValue::Difference(paper);
+        let name = TableValue::Text(format!("correlation of idf with {what}"));
+        vec![name, value(of(before)), value(of(&after)), published]
+    };
+    let mean = |what: &str, of: &dyn Fn(&LateInteractionSummary) -> Option<f64>| {
+        let name = TableValue::Text(format!("mean {what}"));
+        let [before, after] = [before, &after].map(|it| number(of(it)));
+        vec![name, before, after, TableValue::Missing]
+    };
+    let rows = vec![
+        correlation(
+            "importance, by term",
+            &|it| it.idf_importance_correlation,
+            importance,
+        ),
+        correlation("ΔES, by term", &|it| it.idf_delta_es_correlation, delta_es),
+        correlation(
+            "spectral ratio, by token",
+            &|it| it.idf_spectral_correlation,
+            ratio,
+        ),
+        mean("importance of a term (τ_AP)", &|it| it.mean_importance),
+        mean("ΔES of a term", &|it| it.mean_delta_es),
+        mean("fraction of exact matches of a term", &|it| {
+            it.mean_exact_share
+        }),
+        mean("spectral ratio of a token", &|it| it.mean_spectral_ratio),
+    ];
+    let table = head(found, "fine-tuning", "before and after fine-tuning")
+        .add_text_columns("quantity")
+        .with_more_columns_of_kind(
+            TableColumnKind::Number,
+            [
+                format!("before: {}", before.label),
+                format!("after: {}", after.label),
+                "after, in the paper".to_owned(),
+            ]
+            .iter(),
+        );
+    Some(ReportTable { rows, ..table })
+}
 
 /// Returns three tables: `correlations` next to those of the paper, `terms` and `tokens`.
 pub fn late_interaction_tables(found: &LateInteractionRankerAnalysis) -> [ReportTable; 3] {
@@ -17,7 +71,7 @@ pub fn late_interaction_tables(found: &LateInteractionRankerAnalysis) -> [Report
 
 fn correlations(found: &LateInteractionRankerAnalysis) -> ReportTable {
     let [importance, delta_es, ratio] = PUBLISHED;
-    let mut rows = vec![
+    let rows = vec![
         row(
             "importance, by term",
             found.idf_importance_correlation.as_ref(),
@@ -34,18 +88,6 @@ fn correlations(found: &LateInteractionRankerAnalysis) -> ReportTable {
             Some(ratio),
         ),
     ];
-    let has_before = found
-        .tokens
-        .iter()
-        .any(|it| it.pretrained_spectral_ratio.is_some());
-    if has_before {
-        let what = "spectral ratio before fine-tuning, by token";
-        rows.push(row(
-            what,
-            found.pretrained_idf_spectral_correlation.as_ref(),
-            None,
-        ));
-    }
     let table = head(found, "correlations", &found.header.ranker.label)
         .add_text_columns("correlation of idf with")
         .add_number_columns("r")

@@ -152,6 +152,7 @@ mod tests {
             idf_delta_es_correlation: None,
             idf_spectral_correlation: None,
             pretrained_idf_spectral_correlation: None,
+            before_fine_tuning: None,
         }
     }
 
