@@ -93,7 +93,7 @@ enum Command {
     LateInteraction(late_interaction::LateInteractionArgs),
     /// Start the web server
     Serve(serve::ServeArgs),
-    /// List, download and inspect neural models
+    /// List, download, inspect and evaluate neural models
     Models(models::ManageModelsArgs),
     /// Manage people and invitations
     People(people::ManagePeopleArgs),

@@ -192,6 +192,43 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_ranker_warns_of_what_bm25_and_another_query_reach() {
+        let ap = |value: f64| BTreeMap::from([("AP".to_owned(), value)]);
+        let warnings = |own: f64, bm25: f64, swapped: f64| {
+            let controls = EffectivenessControls {
+                bm25: ap(bm25),
+                swapped_queries: ap(swapped),
+                standard_error: ap(0.02),
+                n_queries: 1243,
+                ..EffectivenessControls::default()
+            };
+            let summary = TrainingSummary {
+                dev: ap(0.9),
+                test: Some(ap(own)),
+                controls,
+                ..TrainingSummary::default()
+            };
+            summary.effectiveness_warnings()
+        };
+        assert_eq!(warnings(0.75, 0.625, 0.5), [""; 0]);
+        assert_eq!(
+            warnings(0.625, 0.625, 0.5),
+            ["Does not beat BM25 on the 1,243 test queries: AP 0.6250, and BM25 0.6250."]
+        );
+        assert_eq!(
+            warnings(0.75, 0.5, 0.71875),
+            ["Hardly depends on the query: on the 1,243 test queries AP is 0.7500 (standard error \
+              0.0200), and 0.7188 if the candidates are ranked for another query."]
+        );
+        assert_eq!(warnings(0.5, 0.625, 0.5).len(), 2);
+        // Trainings of earlier versions have no BM25.
+        let summary = TrainingSummary { dev: ap(0.5), ..TrainingSummary::default() };
+        assert_eq!(summary.effectiveness_warnings(), [""; 0]);
+        let controls = EffectivenessControls { n_queries: 64, ..Default::default() };
+        assert_eq!(controls.describe_queries(None), "the 64 queries");
+    }
+
+    #[test]
     fn a_learning_curve_has_a_point_in_each_line() {
         let point = |step: u64| format!(r#"{{"step":{step},"loss":0.5,"dev":{{}},"axioms":{{}}}}"#);
         let parse = |text: String| LearningCurvePoint::parse_lines("curves.jsonl", text.as_bytes());

@@ -47,6 +47,26 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
         }
     }
 
+    // The column of the encoder before fine-tuning has the values of its own analysis.
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
+    let compared = home.run(&format!(
+        "late-interaction --collection {} --ranker {fixtures}/colbert-tiny:colbert \
+         --base-model {model}:late --pool all --min-vectors 2 --json",
+        tiny_collection()
+    ));
+    let compared = compared.json();
+    let mut found = compared.as_array().unwrap().iter();
+    let compared = found.find(|it| it["name"] == "fine-tuning").unwrap();
+    let correlations = rows("correlations");
+    for at in 0..3 {
+        assert_eq!(compared["rows"][at][1], correlations[at][1], "{compared}");
+    }
+    assert_eq!(compared["rows"].as_array().unwrap().len(), 7);
+    let means = words.iter().map(|it| it[8]["fraction"].as_f64().unwrap());
+    let mean = means.sum::<f64>() / words.len() as f64;
+    let before = compared["rows"][5][1]["score"]["value"].as_f64().unwrap();
+    assert!((before - mean).abs() < 1e-12, "{compared}");
+
     let server = home.serve(&[]);
     let study = "tiny".to_owned();
     let found = server.call(&ListLateInteractionAnalysesRequest { study });

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{TestHome, study_file};
+use crate::harness::{TestHome, study_file, tiny_model};
 use crate::train::home_with_splits;
 
 /// The two trainings of a study: a DRMM and its repair on repeated documents.
@@ -225,5 +225,39 @@ fn a_training_that_cannot_start_is_refused_before_the_study_is_made() {
         home.write("study.toml", study_with(&trainings));
         home.expect_refused("study run study.toml", part);
         assert!(!home.path("data/studies/trained").exists(), "{new}");
+    }
+}
+
+#[test]
+fn a_study_fine_tunes_an_encoder_and_scores_with_the_result() {
+    let home = home_with_splits();
+    let training = |model: &str| {
+        let from = tiny_model();
+        format!(
+            "\n[[train]]\nname = \"my-{model}\"\nmodel = \"{model}\"\ntest = \"test\"\n\
+             from = \"{}\"\n",
+            from.display()
+        )
+    };
+    let trainings = ["cross-encoder", "colbert"].map(training).concat();
+    home.write("study.toml", study_with(&trainings));
+    home.run("study run study.toml").expect_success();
+    let tables = home.run("report trained --format json --split test").json();
+    let mut tables = tables.as_array().unwrap().iter();
+    let table = tables.find(|it| it["name"] == "fractions").unwrap();
+    let mut columns = table["columns"].as_array().unwrap().iter();
+    let of_ap = columns.position(|it| it["name"] == "AP").unwrap();
+    for (row, [ranker, label]) in [
+        ["my-cross-encoder", "my-cross-encoder"],
+        ["my-colbert", "my-colbert ColBERT"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let row = &table["rows"][row + 1];
+        assert_eq!(row[0]["text"], *label);
+        let trained = summary(&home, ranker)["test"]["AP"].as_f64().unwrap();
+        // Scores in training are those of the folder but for rounding.
+        assert!((number(&row[of_ap]) - trained).abs() < 1e-6, "{row}");
     }
 }

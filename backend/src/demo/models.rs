@@ -7,9 +7,9 @@ use crate::error::Error;
 use crate::models::default_model_path_or_name;
 use crate::store::{DataFolder, WRITE_REMEDY};
 
-/// The folders of the models in the repository.
+/// The folder `models/` of the repository.
 #[derive(rust_embed::RustEmbed)]
-#[folder = "../demo/models"]
+#[folder = "../models"]
 struct EmbeddedModels;
 
 /// The encoder that [`FINE_TUNED`] were made of.

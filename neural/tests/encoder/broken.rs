@@ -315,6 +315,8 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
         refused(b"[prompts]\npassage = \"passage: \""),
         refused(b"architecture = \"epic\"\n[colbert]\npreset = \"formal2021\""),
         refused(b"max_query_tokens = -1"),
+        refused(b"label = \" \""),
+        refused(b"note = \"two\\nlines\""),
         refused(b"= 1"),
         refused(b"\xff"),
     ];

@@ -348,6 +348,8 @@ fn what_ranker_toml_says_of_a_t5_is_heeded_or_refused() {
     let mut refused = Vec::new();
     for ranker in [
         "architecture = \"monot5\"",
+        "architecture = \"doc2query\"",
+        "label = \"Small T5\"",
         "architecture = \"splade\"",
         "max_query_tokens = 20",
         "max_document_tokens = 20",
