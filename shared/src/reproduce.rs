@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::{QueryRelevanceRequirement, RankerComparisonInput};
 use crate::error::Error;
+use crate::late_interaction::{LateInteractionRankerAnalysis, LateInteractionSummary};
 use crate::probe::{AxiomVariant, Probe};
 use crate::report::{ReportTable, TableColumnKind, TableValue, format};
+use crate::stats::correlation::CorrelationWithSampleSize;
 use crate::study::Study;
 use crate::study::behavioral_tests::{RelevanceSlice, TieThreshold};
 use comparison::{Bm25Comparison, Bm25ComparisonMeasure, RankerComparisonStatistic};
@@ -36,6 +38,8 @@ pub enum ReproduciblePaper {
     Abnirml,
     /// Padigela, Zamani & Croft, 2019.
     Padigela2019,
+    /// Formal, Piwowarski & Clinchant, ECIR 2021.
+    Formal2021,
 }
 
 /// A table of a paper.
@@ -55,6 +59,7 @@ impl ReproduciblePaper {
         ReproduciblePaper::Camara2020,
         ReproduciblePaper::Abnirml,
         ReproduciblePaper::Padigela2019,
+        ReproduciblePaper::Formal2021,
     ];
 
     /// Returns the short name of the paper, as used on the command line and in addresses.
@@ -64,6 +69,7 @@ impl ReproduciblePaper {
             ReproduciblePaper::Camara2020 => "camara2020",
             ReproduciblePaper::Abnirml => "abnirml",
             ReproduciblePaper::Padigela2019 => "padigela2019",
+            ReproduciblePaper::Formal2021 => "formal2021",
         }
     }
 
@@ -85,6 +91,9 @@ impl ReproduciblePaper {
                 "Padigela, Zamani & Croft, Investigating the Successes and Failures of BERT for \
                  Passage Re-Ranking, 2019"
             }
+            ReproduciblePaper::Formal2021 => {
+                "Formal, Piwowarski & Clinchant, A White Box Analysis of ColBERT, ECIR 2021"
+            }
         }
     }
 
@@ -95,6 +104,7 @@ impl ReproduciblePaper {
             ReproduciblePaper::Camara2020 => &[2, 3],
             ReproduciblePaper::Abnirml => &[1, 2, 3],
             ReproduciblePaper::Padigela2019 => &[1, 2, 3, 4, 5, 6],
+            ReproduciblePaper::Formal2021 => &[1],
         }
     }
 
@@ -110,9 +120,9 @@ impl ReproduciblePaper {
                 AxiomVariant::PaperCamara2020,
                 AxiomVariant::Code,
             ],
-            ReproduciblePaper::Abnirml | ReproduciblePaper::Padigela2019 => {
-                vec![AxiomVariant::Fixed]
-            }
+            ReproduciblePaper::Abnirml
+            | ReproduciblePaper::Padigela2019
+            | ReproduciblePaper::Formal2021 => vec![AxiomVariant::Fixed],
         }
     }
 
@@ -146,6 +156,12 @@ impl ReproduciblePaper {
                  --pool run:FILE:1000 --ranker MODEL. BM25 is compared with every other ranker \
                  of the study."
             }
+            ReproduciblePaper::Formal2021 => {
+                "Published for 400 queries of TREC DL 2019 and 2020 with up to 1,000 candidates \
+                 of BM25 each, and a ColBERT made of BERT. With your own copy and a ColBERT: \
+                 axioscope late-interaction --study NAME --ranker MODEL:colbert --base-model \
+                 ENCODER:late; axioscope reproduce formal2021 --table 1 --study NAME."
+            }
         }
     }
 }
@@ -178,7 +194,8 @@ impl PaperTable {
         match self.paper {
             ReproduciblePaper::Rennings2019
             | ReproduciblePaper::Camara2020
-            | ReproduciblePaper::Abnirml => None,
+            | ReproduciblePaper::Abnirml
+            | ReproduciblePaper::Formal2021 => None,
             // Its first table is over all queries; those without a relevant candidate count 0.
             ReproduciblePaper::Padigela2019 if self.table == 1 => {
                 Some(QueryRelevanceRequirement::WithRelevant)
@@ -222,6 +239,8 @@ impl PaperTable {
                     study_values::bm25_comparison_columns(it, counted)
                 })
             }
+            // Its columns are late-interaction analyses, which a study does not have.
+            ReproduciblePaper::Formal2021 => Vec::new(),
         }
     }
 }
@@ -252,6 +271,9 @@ pub fn reproduce_table_from_study(
     let ours = readings.map(|it| ReproducedResultsColumn::compute_from_study(it, study));
     let ours: Vec<ReproducedResultsColumn> = ours.collect::<Result<_, Error>>()?;
     let at_hand = match study {
+        Some(study) if asked.paper == ReproduciblePaper::Formal2021 => {
+            no_late_interaction_sentence(&study.definition.name)
+        }
         Some(study) if ours.is_empty() => format!(
             "Study {} does not have BM25 and another ranker: our columns are empty.",
             study.definition.name
@@ -267,6 +289,41 @@ pub fn reproduce_table_from_study(
         None => "Choose a study to fill our columns.".to_owned(),
     };
     Ok(tables(asked, &ours, study, at_hand))
+}
+
+fn no_late_interaction_sentence(study: &str) -> String {
+    format!("Study {study} has no late-interaction analysis: our columns are empty.")
+}
+
+/// Returns a table of [`ReproduciblePaper::Formal2021`] next to the late-interaction analyses of a
+/// study.
+pub fn reproduce_formal_table(
+    asked: PaperTable,
+    study: &str,
+    analyses: &[LateInteractionRankerAnalysis],
+) -> Result<Vec<ReportTable>, Error> {
+    asked.check()?;
+    if asked.paper != ReproduciblePaper::Formal2021 {
+        let reason = format!(
+            "{} does not analyze late interaction",
+            asked.paper.short_name()
+        );
+        return Err(Error::unsupported_value("paper", reason));
+    }
+    let ours = analyses
+        .iter()
+        .map(ReproducedResultsColumn::from_late_interaction);
+    let ours: Vec<ReproducedResultsColumn> = ours.collect();
+    let at_hand = match analyses.first() {
+        Some(it) => format!(
+            "Ours: study {study} with {} queries; candidate pool {}. Other collections give other \
+             values.",
+            it.header.queries.len(),
+            it.header.pool
+        ),
+        None => no_late_interaction_sentence(study),
+    };
+    Ok(tables(asked, &ours, None, at_hand))
 }
 
 /// Returns a table of [`ReproduciblePaper::Padigela2019`] next to rankings of one collection, each
@@ -317,11 +374,8 @@ fn tables(
         });
         tables.extend(samples);
     }
-    tables.push(discrepancies::known_paper_errors_table(
-        asked.paper,
-        ours,
-        study,
-    ));
+    let errors = discrepancies::known_paper_errors_table(asked.paper, ours, study);
+    tables.extend((!errors.rows.is_empty()).then_some(errors));
     tables
 }
 
@@ -423,6 +477,8 @@ pub enum PublishedColumnSubject {
     Delta,
     /// A measure of a comparison: the paper's name and ours.
     Comparison(String, Bm25ComparisonMeasure),
+    /// Late interaction before or after fine-tuning, with its name.
+    LateInteraction(String, FineTuningState),
     /// A column that cannot be computed here, with its name.
     NotAvailable(String),
 }
@@ -435,6 +491,7 @@ impl PublishedColumnSubject {
             | PublishedColumnSubject::Measure(name, _)
             | PublishedColumnSubject::BehavioralTest(name, ..)
             | PublishedColumnSubject::Comparison(name, _)
+            | PublishedColumnSubject::LateInteraction(name, _)
             | PublishedColumnSubject::NotAvailable(name) => name,
             PublishedColumnSubject::Delta => "δ",
         }
@@ -462,6 +519,65 @@ pub enum PublishedRowSubject {
     AgreementWithQrels,
     /// A statistic of a comparison.
     Comparison(RankerComparisonStatistic),
+    /// A correlation or a mean of a late-interaction analysis.
+    LateInteraction(LateInteractionQuantity),
+}
+
+/// Whether an encoder was fine-tuned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FineTuningState {
+    /// The encoder before fine-tuning.
+    Before,
+    /// The ranker after fine-tuning, or one that was not fine-tuned.
+    After,
+}
+
+/// A correlation of idf, or a mean, in a late-interaction analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LateInteractionQuantity {
+    /// idf and term importance.
+    IdfImportance,
+    /// idf and ΔES.
+    IdfDeltaEs,
+    /// idf and spectral ratio.
+    IdfSpectralRatio,
+    /// Mean term importance.
+    MeanImportance,
+    /// Mean ΔES.
+    MeanDeltaEs,
+    /// Mean fraction of exact matches.
+    MeanExactShare,
+    /// Mean spectral ratio.
+    MeanSpectralRatio,
+}
+
+impl LateInteractionQuantity {
+    fn value_of(self, found: &LateInteractionSummary) -> TableValue {
+        let correlation = |of: &Option<CorrelationWithSampleSize>| {
+            of.map_or(TableValue::Missing, |it| TableValue::Estimate(it.r))
+        };
+        let mean = |of: Option<f64>| {
+            of.map_or(TableValue::Missing, |value| TableValue::Score {
+                value,
+                digits: 3,
+            })
+        };
+        match self {
+            LateInteractionQuantity::IdfImportance => {
+                correlation(&found.idf_importance_correlation)
+            }
+            LateInteractionQuantity::IdfDeltaEs => correlation(&found.idf_delta_es_correlation),
+            LateInteractionQuantity::IdfSpectralRatio => {
+                correlation(&found.idf_spectral_correlation)
+            }
+            LateInteractionQuantity::MeanImportance => mean(found.mean_importance),
+            LateInteractionQuantity::MeanDeltaEs => mean(found.mean_delta_es),
+            LateInteractionQuantity::MeanExactShare => mean(found.mean_exact_share),
+            LateInteractionQuantity::MeanSpectralRatio => mean(found.mean_spectral_ratio),
+        }
+    }
 }
 
 /// The outcome of a sample.

@@ -217,14 +217,22 @@ mod tests {
         );
         assert_eq!(
             warnings(0.75, 0.5, 0.71875),
-            ["Hardly depends on the query: on the 1,243 test queries AP is 0.7500 (standard error \
-              0.0200), and 0.7188 if the candidates are ranked for another query."]
+            [
+                "Hardly depends on the query: on the 1,243 test queries AP is 0.7500 (standard error \
+              0.0200), and 0.7188 if the candidates are ranked for another query."
+            ]
         );
         assert_eq!(warnings(0.5, 0.625, 0.5).len(), 2);
         // Trainings of earlier versions have no BM25.
-        let summary = TrainingSummary { dev: ap(0.5), ..TrainingSummary::default() };
+        let summary = TrainingSummary {
+            dev: ap(0.5),
+            ..TrainingSummary::default()
+        };
         assert_eq!(summary.effectiveness_warnings(), [""; 0]);
-        let controls = EffectivenessControls { n_queries: 64, ..Default::default() };
+        let controls = EffectivenessControls {
+            n_queries: 64,
+            ..Default::default()
+        };
         assert_eq!(controls.describe_queries(None), "the 64 queries");
     }
 

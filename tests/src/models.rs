@@ -120,25 +120,48 @@ fn a_model_is_evaluated_beside_bm25_and_the_text_of_another_query() {
     let home = TestHome::new();
     let (demo, model) = (demo_folder(), tiny_model());
     let model = model.display();
-    let evaluated = home.run(&format!("models evaluate {model}:bi --collection {demo} --pool all"));
+    let evaluated = home.run(&format!(
+        "models evaluate {model}:bi --collection {demo} --pool all"
+    ));
     let table = evaluated.expect_success();
     let row = |name: &str| -> Vec<String> {
         let mut lines = table.lines();
         let line = lines.find(|it| it.starts_with(&format!("| {name} |")));
         let line = line.unwrap_or_else(|| panic!("no row {name}: {table}"));
-        line.split(" | ").skip(1).map(|it| it.trim_matches([' ', '|']).to_owned()).collect()
+        line.split(" | ")
+            .skip(1)
+            .map(|it| it.trim_matches([' ', '|']).to_owned())
+            .collect()
     };
     // The same ranking by other commands: the first documents all contain a query term.
-    home.run(&format!("rank --collection {demo} --ranker bm25 --out bm25.run")).expect_success();
-    let eval = home.run(&format!("eval -m RR -m nDCG@10 --json {demo}/qrels.tsv bm25.run")).json();
+    home.run(&format!(
+        "rank --collection {demo} --ranker bm25 --out bm25.run"
+    ))
+    .expect_success();
+    let eval = home
+        .run(&format!(
+            "eval -m RR -m nDCG@10 --json {demo}/qrels.tsv bm25.run"
+        ))
+        .json();
     let [rr, ndcg] = ["RR", "nDCG@10"].map(|it| format!("{:.4}", eval[it].as_f64().unwrap()));
     let bm25 = row("BM25");
     assert_eq!([&bm25[1], &bm25[3]], [&rr, &ndcg], "{table}");
     // The model has random weights.
-    assert!(table.starts_with("**Does not beat BM25 on the 64 queries: AP "), "{table}");
-    assert!(table.contains("**Hardly depends on the query: on the 64 queries AP is "), "{table}");
+    assert!(
+        table.starts_with("**Does not beat BM25 on the 64 queries: AP "),
+        "{table}"
+    );
+    assert!(
+        table.contains("**Hardly depends on the query: on the 64 queries AP is "),
+        "{table}"
+    );
     assert_ne!(row("tiny"), row("ranked for another query"));
-    let unknown = home.run(&format!("models evaluate {model} --collection {demo} --split test"));
+    let unknown = home.run(&format!(
+        "models evaluate {model} --collection {demo} --split test"
+    ));
     let unknown = unknown.expect_failure();
-    assert!(unknown.contains("no query of the collection has a split"), "{unknown}");
+    assert!(
+        unknown.contains("no query of the collection has a split"),
+        "{unknown}"
+    );
 }

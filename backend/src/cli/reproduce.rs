@@ -9,7 +9,9 @@ use shared::error::Error as InputError;
 use shared::probe::{Axiom, CandidatePoolSpec, Manipulation, MiningThresholds, Probe};
 use shared::report::{self, ReportTable};
 use shared::reproduce::published::TRANSFER_SETS;
-use shared::reproduce::{PaperTable, ReproduciblePaper, reproduce_table_from_study};
+use shared::reproduce::{
+    PaperTable, ReproduciblePaper, reproduce_formal_table, reproduce_table_from_study,
+};
 use shared::study::{ManipulationLookupFiles, Study, StudyDefinition, TransferSetFile};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
@@ -19,14 +21,15 @@ use crate::error::Error;
 use crate::pipeline::{self, NewStudy, StudyReplacementPolicy};
 use crate::runtime::run_with_database;
 use crate::store::DataFolder;
+use crate::store::studies::late_interaction;
 
 /// Reproduce a table of a paper, cell by cell
 #[derive(clap::Args)]
 pub(crate) struct ReproduceTableArgs {
-    /// Paper: rennings2019, camara2020, abnirml or padigela2019
+    /// Paper: rennings2019, camara2020, abnirml, padigela2019 or formal2021
     paper: ReproduciblePaper,
     /// Number of the table in the paper: rennings2019 1 or 2, camara2020 2 or 3, abnirml 1 to 3,
-    /// padigela2019 1 to 6
+    /// padigela2019 1 to 6, formal2021 1
     #[arg(long, value_name = "N")]
     table: u8,
     /// Name of an existing study
@@ -152,6 +155,16 @@ impl StudyRecipe {
                 pool: "rank:bm25:k1=1.2,b=0.75:1000",
                 formulas: &["bm25:k1=1.2,b=0.75"],
             },
+            // Its columns are late-interaction analyses of the study.
+            ReproduciblePaper::Formal2021 => StudyRecipe {
+                preset: None,
+                limits: MiningThresholds {
+                    max_per_query: Some(INSTANCES),
+                    ..MiningThresholds::STANDARD
+                },
+                pool: "rank:bm25:1000",
+                formulas: &["bm25"],
+            },
         }
     }
 }
@@ -186,6 +199,11 @@ impl ReproduceTableArgs {
             }
             (None, None) => None,
         };
+        if let (Some(study), ReproduciblePaper::Formal2021) = (&study, asked.paper) {
+            let (folder, name) = (DataFolder::open(data)?, &study.definition.name);
+            let found = late_interaction::load_late_interaction_analyses(&folder, name)?;
+            return Ok(reproduce_formal_table(asked, name, &found)?);
+        }
         Ok(reproduce_table_from_study(asked, study.as_ref())?)
     }
 
@@ -266,7 +284,8 @@ impl ReproduceTableArgs {
         match self.paper {
             ReproduciblePaper::Rennings2019
             | ReproduciblePaper::Camara2020
-            | ReproduciblePaper::Abnirml => self.analyzer.build_analyzer(preset),
+            | ReproduciblePaper::Abnirml
+            | ReproduciblePaper::Formal2021 => self.analyzer.build_analyzer(preset),
             ReproduciblePaper::Padigela2019 => {
                 let words = self
                     .analyzer
@@ -298,7 +317,9 @@ impl ReproduceTableArgs {
                 }
                 Ok(probes)
             }
-            ReproduciblePaper::Padigela2019 => Ok(vec![Probe::Axiom(Axiom::Tfc1)]),
+            ReproduciblePaper::Padigela2019 | ReproduciblePaper::Formal2021 => {
+                Ok(vec![Probe::Axiom(Axiom::Tfc1)])
+            }
         }
     }
 
@@ -306,7 +327,8 @@ impl ReproduceTableArgs {
         match self.paper {
             ReproduciblePaper::Rennings2019
             | ReproduciblePaper::Camara2020
-            | ReproduciblePaper::Padigela2019 => ManipulationLookupFiles::default(),
+            | ReproduciblePaper::Padigela2019
+            | ReproduciblePaper::Formal2021 => ManipulationLookupFiles::default(),
             ReproduciblePaper::Abnirml => ManipulationLookupFiles {
                 stop_words: self.analyzer.stopwords_file().map(str::to_owned),
                 misspellings: self.misspellings.clone(),

@@ -129,7 +129,7 @@ impl Endpoints {
             of_study::<CompareRankersRequest>(),
             of_study::<ListComparedQueriesRequest>(),
             of_study::<GetComparedQueryRequest>(),
-            of_study::<GetReproductionRequest>(),
+            on::<GetReproductionRequest, _, _>(AccessLevel::Public, studies::get_reproduction),
             on::<ListInstancesRequest, _, _>(AccessLevel::Public, studies::list_instances),
             of_study::<GetInstanceRequest>(),
             on::<GetReadingEndsRequest, _, _>(AccessLevel::PublicScoring, score::reading_ends),

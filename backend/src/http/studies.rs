@@ -14,11 +14,13 @@ use futures_util::stream;
 use shared::api::people::AccessRole;
 use shared::api::study_request::StudyRequest;
 use shared::api::{
-    ExportStudyRequest, GetLateInteractionTopDocumentsRequest, GetStudyRequest,
-    ListInstancesRequest, ListLateInteractionAnalysesRequest, ListStudiesRequest,
+    ExportStudyRequest, GetLateInteractionTopDocumentsRequest, GetReproductionRequest,
+    GetStudyRequest, ListInstancesRequest, ListLateInteractionAnalysesRequest, ListStudiesRequest,
 };
 use shared::error::Error as InputError;
 use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
+use shared::report::ReportTable;
+use shared::reproduce::{ReproduciblePaper, reproduce_formal_table};
 use shared::score::slug::parse_ranker_slug_or_position;
 use shared::study::Study;
 use shared::study::instance_list::InstancePage;
@@ -71,6 +73,28 @@ pub(super) async fn answer_study_request<R: StudyRequest>(
 ) -> JsonResult<R::Reply> {
     let listed = find_study(&app, &caller, asked.study()).await?;
     let _place = app.limits.acquire_computation_slot().await;
+    let reply = app
+        .studies
+        .compute(&listed, move |study| Ok(asked.respond(study)?));
+    Ok(Json(reply.await?))
+}
+
+/// Returns a table of a paper next to a study, or next to its late-interaction analyses.
+pub(super) async fn get_reproduction(
+    ApiRequest(app, caller, asked): ApiRequest<GetReproductionRequest>,
+) -> JsonResult<Vec<ReportTable>> {
+    let listed = find_study(&app, &caller, &asked.study).await?;
+    let _place = app.limits.acquire_computation_slot().await;
+    if asked.table.paper == ReproduciblePaper::Formal2021 {
+        let analyses = app.studies.late_interaction_analyses(&listed).await?;
+        let analyses = analyses.iter().map(|it| it.analysis.clone());
+        let analyses: Vec<_> = analyses.collect();
+        return Ok(Json(reproduce_formal_table(
+            asked.table,
+            &asked.study,
+            &analyses,
+        )?));
+    }
     let reply = app
         .studies
         .compute(&listed, move |study| Ok(asked.respond(study)?));

@@ -53,7 +53,7 @@ pub(crate) fn ReproductionsPage() -> impl IntoView {
     view! {
         <h1>"Reproductions"</h1>
         <p class="lead">
-            "The tables of four papers, cell by cell: the published value, the value of the \
+            "The tables of five papers, cell by cell: the published value, the value of the \
              authors' code where known, and the value of a study, for each variant or for each \
              ranker compared with BM25. Where a published value is wrong, a pair of values \
              shows the error. For ABNIRML, whose tables are not available, the published values \

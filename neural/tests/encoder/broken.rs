@@ -323,13 +323,15 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
     // The reader of TOML shows the line; what it says of it comes last.
     let last = found.map(|it| it.lines().last().unwrap().to_owned());
     expect![[r#"
-        unknown field `architektur`, expected one of `architecture`, `max_query_tokens`, `query_pieces`, `max_document_tokens`, `text_pieces`, `read_titles`, `prompts`, `colbert`
-        unknown variant `colbertv3`, expected one of `bi-encoder`, `late-interaction`, `splade`, `cross-encoder`, `colbert`, `epic`, `monot5`
+        unknown field `architektur`, expected one of `label`, `note`, `architecture`, `max_query_tokens`, `query_pieces`, `max_document_tokens`, `text_pieces`, `read_titles`, `prompts`, `colbert`
+        unknown variant `colbertv3`, expected one of `bi-encoder`, `late-interaction`, `splade`, `cross-encoder`, `colbert`, `epic`, `monot5`, `doc2query`
         unknown field `query_maxlen`, expected one of `preset`, `markers`, `augmentation`, `punctuation`, `query_keeps`, `text_keeps`
         unknown variant `pad`, expected one of `cls`, `marker`, `sep`, `mask`
         unknown field `passage`, expected `query` or `text`
         ranker.toml: [colbert] is there, but the architecture is another
         invalid value: integer `-1`, expected usize
+        ranker.toml: `label` must be one line of 1 to 60 characters
+        ranker.toml: `note` must be one line of 1 to 60 characters
         unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
         ranker.toml: invalid utf-8 sequence of 1 bytes from index 0
     "#]].assert_eq(&(last.join("\n") + "\n"));

@@ -366,17 +366,21 @@ fn what_ranker_toml_says_of_a_t5_is_heeded_or_refused() {
     }
     expect![[r#"
         fine
-        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: `architecture` is monot5, and the folder was to be loaded as doc2query; load it as what it is, or change that line
+        ranker.toml: `architecture` is doc2query, and the folder was to be loaded as monot5; load it as what it is, or change that line
+        fine
+        fine
+        fine
         ranker.toml: `architecture` is splade, and the folder was to be loaded as monot5; load it as what it is, or change that line
-        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: `architecture` is splade, and the folder was to be loaded as doc2query; load it as what it is, or change that line
         ranker.toml: `max_query_tokens` cannot be set of a monoT5, whose prompt is its own; take it out
-        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: `max_query_tokens` cannot be set of a T5 that generates queries; take it out
         ranker.toml: `max_document_tokens` cannot be set of a monoT5, whose prompt is its own; take it out
-        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: `max_document_tokens` cannot be set of a T5 that generates queries; take it out
         ranker.toml: `prompts` cannot be set of a monoT5, whose prompt is its own; take it out
-        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: `prompts` cannot be set of a T5 that generates queries; take it out
         ranker.toml: [colbert] is there, and the folder was to be loaded as monot5; add `architecture = "colbert"`, or take the table out
-        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: [colbert] is there, and the folder was to be loaded as doc2query; add `architecture = "colbert"`, or take the table out
         fine
         fine
     "#]].assert_eq(&(refused.join("\n") + "\n"));

@@ -243,12 +243,13 @@ mod tests {
             | development queries | 0.6250 |
             | test queries | 0.5000 |
             | standard error | 0.0300 |
+            | BM25 | 0.4000 |
             | ranked for another query | 0.2500 |
             | longest document first | 0.2000 |
             | shortest document first | 0.1000 |
             | one score for all | 0.1500 |
 
-            - The last five rows are for the 1,200 test queries. The text of 2 of their 9,000 candidates is also a candidate of a training query.
+            - The rows from the standard error on are for the 1,200 test queries. The text of 2 of their 9,000 candidates is also a candidate of a training query.
         "#]]
         .assert_eq(&tables_to_markdown(&tables));
         expect![[r#"

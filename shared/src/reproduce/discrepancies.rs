@@ -48,11 +48,12 @@ pub(super) fn known_paper_errors_table(
         ReproduciblePaper::Camara2020 => defects.add_camara_paper_discrepancies(),
         ReproduciblePaper::Abnirml => defects.add_abnirml_paper_discrepancies(),
         ReproduciblePaper::Padigela2019 => defects.add_padigela_paper_discrepancies(),
+        ReproduciblePaper::Formal2021 => {}
     }
     let note = match paper {
         ReproduciblePaper::Rennings2019 | ReproduciblePaper::Camara2020 => FRACTION_NOTE,
         ReproduciblePaper::Abnirml => EFFECT_NOTE,
-        ReproduciblePaper::Padigela2019 => GROUP_NOTE,
+        ReproduciblePaper::Padigela2019 | ReproduciblePaper::Formal2021 => GROUP_NOTE,
     };
     let title = "Known errors, each shown by two values";
     let table = ReportTable::new("discrepancies", title)
@@ -103,14 +104,16 @@ impl<'a> DiscrepancyRows<'a> {
         match numbers? {
             StudyColumnComputationResults::Axioms(it) => Some(it),
             StudyColumnComputationResults::BehavioralTests(_)
-            | StudyColumnComputationResults::Compared(_) => None,
+            | StudyColumnComputationResults::Compared(_)
+            | StudyColumnComputationResults::LateInteraction { .. } => None,
         }
     }
 
     fn behaviours(&self, delta: TieThreshold) -> Option<&'a BehavioralTestResults> {
         match self.numbers(ReproducedColumnComputation::Delta(delta))? {
             StudyColumnComputationResults::Axioms(_)
-            | StudyColumnComputationResults::Compared(_) => None,
+            | StudyColumnComputationResults::Compared(_)
+            | StudyColumnComputationResults::LateInteraction { .. } => None,
             StudyColumnComputationResults::BehavioralTests(it) => Some(it),
         }
     }

@@ -107,6 +107,7 @@ fn read_tables(paper: ReproduciblePaper) -> Vec<PublishedTable> {
         ReproduciblePaper::Camara2020 => include_str!("published/camara2020.toml"),
         ReproduciblePaper::Abnirml => include_str!("published/abnirml.toml"),
         ReproduciblePaper::Padigela2019 => include_str!("published/padigela2019.toml"),
+        ReproduciblePaper::Formal2021 => include_str!("published/formal2021.toml"),
     };
     let Tables { mut table } = toml::from_str(file).expect("a test reads every file");
     for PublishedTable { columns, rows, .. } in &mut table {

@@ -2,9 +2,12 @@
 
 use super::comparison::Bm25Comparison;
 use super::published::PublishedRow;
-use super::{AbnirmlSampleOutcome, PublishedColumnSubject, PublishedRowSubject, width};
+use super::{
+    AbnirmlSampleOutcome, FineTuningState, PublishedColumnSubject, PublishedRowSubject, width,
+};
 use crate::compare::{QueryRelevanceRequirement, RankerComparisonInput};
 use crate::error::Error;
+use crate::late_interaction::{LateInteractionRankerAnalysis, LateInteractionSummary};
 use crate::probe::{AxiomVariant, Probe};
 use crate::report::TableValue;
 use crate::study::Study;
@@ -34,6 +37,8 @@ pub(super) enum ReproducedColumnComputation {
     },
     /// The ranking of BM25 compared with another one, of a study or of run files.
     Runs,
+    /// A late-interaction analysis.
+    LateInteraction,
 }
 
 /// Returns the comparisons of BM25, the first one of a study, with each other ranker; none if the
@@ -69,7 +74,9 @@ impl ReproducedColumnComputation {
             ReproducedColumnComputation::Comparison { pair, .. } => {
                 study.map_or_else(String::new, |it| named(it, pair[1] as usize))
             }
-            ReproducedColumnComputation::Runs => String::new(),
+            ReproducedColumnComputation::Runs | ReproducedColumnComputation::LateInteraction => {
+                String::new()
+            }
         }
     }
 
@@ -93,7 +100,8 @@ impl ReproducedColumnComputation {
             }
             ReproducedColumnComputation::Mode(_)
             | ReproducedColumnComputation::TestSplit(_)
-            | ReproducedColumnComputation::Runs => Ok(None),
+            | ReproducedColumnComputation::Runs
+            | ReproducedColumnComputation::LateInteraction => Ok(None),
             ReproducedColumnComputation::Delta(delta) => {
                 let asking = BehavioralTestOptions {
                     tie_threshold: delta,
@@ -132,6 +140,10 @@ pub(super) enum StudyColumnComputationResults {
     Axioms(Box<StudyOverview>),
     BehavioralTests(Box<BehavioralTestResults>),
     Compared(Box<Bm25Comparison>),
+    LateInteraction {
+        before: Option<Box<LateInteractionSummary>>,
+        after: Box<LateInteractionSummary>,
+    },
 }
 
 impl StudyColumnComputationResults {
@@ -144,6 +156,19 @@ impl StudyColumnComputationResults {
             StudyColumnComputationResults::Axioms(it) => of_axioms(it, row, column),
             StudyColumnComputationResults::BehavioralTests(it) => of_behaviours(it, row, column),
             StudyColumnComputationResults::Compared(it) => of_compared(it, row, column),
+            StudyColumnComputationResults::LateInteraction { before, after } => {
+                match (&row.subject, column) {
+                    (
+                        PublishedRowSubject::LateInteraction(quantity),
+                        PublishedColumnSubject::LateInteraction(_, state),
+                    ) => match state {
+                        FineTuningState::Before => before.as_ref(),
+                        FineTuningState::After => Some(after),
+                    }
+                    .map(|it| quantity.value_of(it)),
+                    _ => None,
+                }
+            }
         };
         found.unwrap_or(TableValue::Missing)
     }
@@ -183,11 +208,26 @@ impl ReproducedResultsColumn {
         })
     }
 
+    /// Creates a column from a late-interaction analysis.
+    pub(super) fn from_late_interaction(
+        found: &LateInteractionRankerAnalysis,
+    ) -> ReproducedResultsColumn {
+        ReproducedResultsColumn {
+            reading: ReproducedColumnComputation::LateInteraction,
+            name: found.header.ranker.label.clone(),
+            numbers: Some(StudyColumnComputationResults::LateInteraction {
+                before: found.before_fine_tuning.clone().map(Box::new),
+                after: Box::new(found.summary()),
+            }),
+        }
+    }
+
     /// Returns the comparison, if the column is one.
     pub(super) fn as_bm25_comparison(&self) -> Option<&Bm25Comparison> {
         match self.numbers.as_ref()? {
             StudyColumnComputationResults::Axioms(_)
-            | StudyColumnComputationResults::BehavioralTests(_) => None,
+            | StudyColumnComputationResults::BehavioralTests(_)
+            | StudyColumnComputationResults::LateInteraction { .. } => None,
             StudyColumnComputationResults::Compared(it) => Some(it),
         }
     }
@@ -292,12 +332,14 @@ fn of_axioms(
         | PublishedColumnSubject::BehavioralTest(..)
         | PublishedColumnSubject::Delta
         | PublishedColumnSubject::Comparison(..)
+        | PublishedColumnSubject::LateInteraction(..)
         | PublishedColumnSubject::NotAvailable(_) => None,
     };
     match &row.subject {
         PublishedRowSubject::NotAvailable
         | PublishedRowSubject::Outcome(..)
-        | PublishedRowSubject::Comparison(_) => None,
+        | PublishedRowSubject::Comparison(_)
+        | PublishedRowSubject::LateInteraction(_) => None,
         PublishedRowSubject::Instances => {
             probe.map(|at| TableValue::Count(overview.columns[at].n_instances))
         }
@@ -333,6 +375,7 @@ fn of_axioms(
                 PublishedColumnSubject::BehavioralTest(..)
                 | PublishedColumnSubject::Delta
                 | PublishedColumnSubject::Comparison(..)
+                | PublishedColumnSubject::LateInteraction(..)
                 | PublishedColumnSubject::NotAvailable(_) => None,
             }
         }
@@ -353,6 +396,7 @@ fn of_behaviours(
         | PublishedColumnSubject::Repaired(..)
         | PublishedColumnSubject::Measure(..)
         | PublishedColumnSubject::Comparison(..)
+        | PublishedColumnSubject::LateInteraction(..)
         | PublishedColumnSubject::NotAvailable(_) => None,
         PublishedColumnSubject::Delta => match &row.subject {
             PublishedRowSubject::Ranker(word) => {
@@ -364,7 +408,8 @@ fn of_behaviours(
             | PublishedRowSubject::Split(_)
             | PublishedRowSubject::WithRelevantDocument
             | PublishedRowSubject::AgreementWithQrels
-            | PublishedRowSubject::Comparison(_) => None,
+            | PublishedRowSubject::Comparison(_)
+            | PublishedRowSubject::LateInteraction(_) => None,
         },
         PublishedColumnSubject::BehavioralTest(_, probe, slice) => {
             let mut rows = behaviours.rows.iter();
@@ -382,7 +427,8 @@ fn of_behaviours(
                 | PublishedRowSubject::Split(_)
                 | PublishedRowSubject::WithRelevantDocument
                 | PublishedRowSubject::AgreementWithQrels
-                | PublishedRowSubject::Comparison(_) => None,
+                | PublishedRowSubject::Comparison(_)
+                | PublishedRowSubject::LateInteraction(_) => None,
             }
         }
     }
@@ -404,6 +450,7 @@ fn of_compared(
         | PublishedRowSubject::Instances
         | PublishedRowSubject::Split(_)
         | PublishedRowSubject::WithRelevantDocument
-        | PublishedRowSubject::AgreementWithQrels => None,
+        | PublishedRowSubject::AgreementWithQrels
+        | PublishedRowSubject::LateInteraction(_) => None,
     }
 }
