@@ -70,13 +70,18 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     assert!((before - mean).abs() < 1e-12, "{compared}");
 
     // Next to the paper, the study has what was found; the encoder before was not analyzed.
-    let reproduced = home.run("reproduce formal2021 --table 1 --study tiny --json").json();
+    let reproduced = home
+        .run("reproduce formal2021 --table 1 --study tiny --json")
+        .json();
     let reproduced = reproduced[0]["rows"].as_array().unwrap();
     assert_eq!(reproduced.len(), 7);
     for (row, correlation) in reproduced.iter().zip(&correlations) {
         assert_eq!(row[1]["text"], "after fine-tuning");
         assert_eq!(row[2]["difference"], correlation[4]["difference"], "{row}");
-        assert_eq!(row[4]["estimate"]["value"], correlation[1]["difference"], "{row}");
+        assert_eq!(
+            row[4]["estimate"]["value"], correlation[1]["difference"],
+            "{row}"
+        );
     }
 
     let server = home.serve(&[]);
@@ -87,7 +92,11 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     let study = "tiny".to_owned();
     let of_server = server.call(&GetReproductionRequest { study, table });
     assert_eq!(of_server[0].rows.len(), reproduced.len());
-    assert!(of_server[0].columns[4].name.ends_with("tiny late interaction"));
+    assert!(
+        of_server[0].columns[4]
+            .name
+            .ends_with("tiny late interaction")
+    );
     let study = "tiny".to_owned();
     let found = server.call(&ListLateInteractionAnalysesRequest { study });
     assert_eq!(found.len(), 1);
