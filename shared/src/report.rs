@@ -44,8 +44,8 @@ pub use regression::{
 pub use study_tables::{score_stability_table, study_tables};
 pub use trained_rankers::{repair_sentence, trained_ranker_tables};
 pub use training::{
-    effectiveness_and_controls_table, learned_first_sentence, training_effectiveness_table,
-    training_tables,
+    effectiveness_and_controls_table, effectiveness_warnings, learned_first_sentence,
+    training_effectiveness_table, training_tables, training_warnings,
 };
 
 /// A table: rows of values under named columns, with the notes that are needed to read them.

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::report::format::{format_count, format_score};
 
 /// A training as its folder records it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -114,12 +113,6 @@ impl TrainingSummary {
             None => ("development", &self.dev),
         }
     }
-
-    /// Returns [`EffectivenessControls::warnings`].
-    pub fn effectiveness_warnings(&self) -> Vec<String> {
-        let (split, own) = self.controlled_split_and_values();
-        self.controls.warnings(own, Some(split))
-    }
 }
 
 /// The effectiveness of rankings other than the ranker's own for the right query.
@@ -146,95 +139,9 @@ pub struct EffectivenessControls {
     pub candidates_and_those_in_training: [u64; 2],
 }
 
-impl EffectivenessControls {
-    /// Says what a user of the ranker has to know first: that it does not beat BM25, or that its
-    /// effectiveness hardly depends on the query. Empty if there is nothing to say.
-    ///
-    /// The effectiveness is AP. The second is said if the texts of other queries lower it by less
-    /// than two standard errors. `own` are the ranker's own values on the queries of `split`,
-    /// or on all queries.
-    pub fn warnings(&self, own: &MeasureValues, split: Option<&str>) -> Vec<String> {
-        let value = |of: &MeasureValues| of.get("AP").copied();
-        let Some(own) = value(own) else {
-            return Vec::new();
-        };
-        let shown = |value: f64| format_score(value, 4);
-        let queries = self.describe_queries(split);
-        let lexical = value(&self.bm25).filter(|&bm25| own <= bm25);
-        let lexical = lexical.map(|bm25| {
-            let (own, bm25) = (shown(own), shown(bm25));
-            format!("Does not beat BM25 on {queries}: AP {own}, and BM25 {bm25}.")
-        });
-        let swapped = value(&self.swapped_queries).zip(value(&self.standard_error));
-        let swapped = swapped.filter(|(swapped, error)| own - swapped < 2.0 * error);
-        let swapped = swapped.map(|(swapped, error)| {
-            let (own, swapped, error) = (shown(own), shown(swapped), shown(error));
-            format!(
-                "Hardly depends on the query: on {queries} AP is {own} (standard error {error}), \
-                 and {swapped} if the candidates are ranked for another query."
-            )
-        });
-        lexical.into_iter().chain(swapped).collect()
-    }
-
-    /// Describes the queries, as in `the 64 queries` or `the 243 test queries`.
-    pub fn describe_queries(&self, split: Option<&str>) -> String {
-        let n = format_count(self.n_queries);
-        match split {
-            Some(split) => format!("the {n} {split} queries"),
-            None => format!("the {n} queries"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_ranker_warns_of_what_bm25_and_another_query_reach() {
-        let ap = |value: f64| BTreeMap::from([("AP".to_owned(), value)]);
-        let warnings = |own: f64, bm25: f64, swapped: f64| {
-            let controls = EffectivenessControls {
-                bm25: ap(bm25),
-                swapped_queries: ap(swapped),
-                standard_error: ap(0.02),
-                n_queries: 1243,
-                ..EffectivenessControls::default()
-            };
-            let summary = TrainingSummary {
-                dev: ap(0.9),
-                test: Some(ap(own)),
-                controls,
-                ..TrainingSummary::default()
-            };
-            summary.effectiveness_warnings()
-        };
-        assert_eq!(warnings(0.75, 0.625, 0.5), [""; 0]);
-        assert_eq!(
-            warnings(0.625, 0.625, 0.5),
-            ["Does not beat BM25 on the 1,243 test queries: AP 0.6250, and BM25 0.6250."]
-        );
-        assert_eq!(
-            warnings(0.75, 0.5, 0.71875),
-            [
-                "Hardly depends on the query: on the 1,243 test queries AP is 0.7500 (standard error \
-              0.0200), and 0.7188 if the candidates are ranked for another query."
-            ]
-        );
-        assert_eq!(warnings(0.5, 0.625, 0.5).len(), 2);
-        // Trainings of earlier versions have no BM25.
-        let summary = TrainingSummary {
-            dev: ap(0.5),
-            ..TrainingSummary::default()
-        };
-        assert_eq!(summary.effectiveness_warnings(), [""; 0]);
-        let controls = EffectivenessControls {
-            n_queries: 64,
-            ..Default::default()
-        };
-        assert_eq!(controls.describe_queries(None), "the 64 queries");
-    }
 
     #[test]
     fn a_learning_curve_has_a_point_in_each_line() {

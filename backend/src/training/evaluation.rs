@@ -32,7 +32,7 @@ pub(crate) struct EvaluationRequest {
 
 /// The effectiveness of a model and of its controls.
 pub(crate) struct ModelEvaluation {
-    /// What a user has to know first, see [`shared::training::EffectivenessControls::warnings`].
+    /// What a user has to know first, see [`report::effectiveness_warnings`].
     pub warnings: Vec<String>,
     /// The measures of the model and of its controls.
     pub table: ReportTable,
@@ -70,7 +70,7 @@ pub(crate) fn evaluate_model(
     let own: MeasureValues = measure_values(&values.mean);
     let name = ranker.about.label.as_str();
     Ok(ModelEvaluation {
-        warnings: controls.warnings(&own, split),
+        warnings: report::effectiveness_warnings(&own, &controls, split),
         table: report::effectiveness_and_controls_table(&[(name, &own)], &controls, split),
     })
 }

@@ -38,7 +38,7 @@ impl ModelCard<'_> {
             ..
         } = self.request;
         let summary = self.summary;
-        let warnings = summary.effectiveness_warnings().into_iter();
+        let warnings = report::training_warnings(summary).into_iter();
         let warnings: String = warnings.map(|it| format!("**{it}**\n\n")).collect();
         let mut card = format!(
             "# {}\n\n{warnings}Trained with Axioscope {}.\n\n| | |\n|---|---|\n",

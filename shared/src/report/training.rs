@@ -152,11 +152,60 @@ pub fn effectiveness_and_controls_table(
         notes: vec![format!(
             "The rows from the standard error on are for {}. The text of {} of their {} candidates \
              is also a candidate of a training query.",
-            controls.describe_queries(split),
+            describe_queries(controls, split),
             format::format_count(n_known),
             format::format_count(n_candidates)
         )],
         ..table
+    }
+}
+
+/// Says what a user of a trained ranker has to know first, see [`effectiveness_warnings`].
+pub fn training_warnings(summary: &TrainingSummary) -> Vec<String> {
+    let (split, own) = summary.controlled_split_and_values();
+    effectiveness_warnings(own, &summary.controls, Some(split))
+}
+
+/// Says what a user of a ranker has to know first: that it does not beat BM25, or that its
+/// effectiveness hardly depends on the query. Empty if there is nothing to say.
+///
+/// The effectiveness is AP. The second is said if the texts of other queries lower it by less than
+/// two standard errors. `own` are the ranker's own values on the queries of `split`, or on all
+/// queries.
+pub fn effectiveness_warnings(
+    own: &MeasureValues,
+    controls: &EffectivenessControls,
+    split: Option<&str>,
+) -> Vec<String> {
+    let value = |of: &MeasureValues| of.get("AP").copied();
+    let Some(own) = value(own) else {
+        return Vec::new();
+    };
+    let shown = |value: f64| format::format_score(value, 4);
+    let queries = describe_queries(controls, split);
+    let lexical = value(&controls.bm25).filter(|&bm25| own <= bm25);
+    let lexical = lexical.map(|bm25| {
+        let (own, bm25) = (shown(own), shown(bm25));
+        format!("Does not beat BM25 on {queries}: AP {own}, and BM25 {bm25}.")
+    });
+    let swapped = value(&controls.swapped_queries).zip(value(&controls.standard_error));
+    let swapped = swapped.filter(|(swapped, error)| own - swapped < 2.0 * error);
+    let swapped = swapped.map(|(swapped, error)| {
+        let (own, swapped, error) = (shown(own), shown(swapped), shown(error));
+        format!(
+            "Hardly depends on the query: on {queries} AP is {own} (standard error {error}), and \
+             {swapped} if the candidates are ranked for another query."
+        )
+    });
+    lexical.into_iter().chain(swapped).collect()
+}
+
+/// Describes the queries of controls, as in `the 64 queries` or `the 243 test queries`.
+fn describe_queries(controls: &EffectivenessControls, split: Option<&str>) -> String {
+    let n = format::format_count(controls.n_queries);
+    match split {
+        Some(split) => format!("the {n} {split} queries"),
+        None => format!("the {n} queries"),
     }
 }
 
@@ -183,6 +232,48 @@ mod tests {
     use super::*;
     use crate::report::{table_to_csv, tables_to_markdown};
     use crate::training::axiom_curve::tests::curve_of_three_axioms;
+
+    #[test]
+    fn a_ranker_warns_of_what_bm25_and_another_query_reach() {
+        let ap = |value: f64| BTreeMap::from([("AP".to_owned(), value)]);
+        let warnings = |own: f64, bm25: f64, swapped: f64| {
+            let controls = EffectivenessControls {
+                bm25: ap(bm25),
+                swapped_queries: ap(swapped),
+                standard_error: ap(0.02),
+                n_queries: 1243,
+                ..EffectivenessControls::default()
+            };
+            let summary = TrainingSummary {
+                dev: ap(0.9),
+                test: Some(ap(own)),
+                controls,
+                ..TrainingSummary::default()
+            };
+            training_warnings(&summary)
+        };
+        assert_eq!(warnings(0.75, 0.625, 0.5), [""; 0]);
+        assert_eq!(
+            warnings(0.625, 0.625, 0.5),
+            ["Does not beat BM25 on the 1,243 test queries: AP 0.6250, and BM25 0.6250."]
+        );
+        let hardly = "Hardly depends on the query: on the 1,243 test queries AP is 0.7500 \
+                      (standard error 0.0200), and 0.7188 if the candidates are ranked for \
+                      another query.";
+        assert_eq!(warnings(0.75, 0.5, 0.71875), [hardly]);
+        assert_eq!(warnings(0.5, 0.625, 0.5).len(), 2);
+        // Trainings of earlier versions have no BM25.
+        let summary = TrainingSummary {
+            dev: ap(0.5),
+            ..TrainingSummary::default()
+        };
+        assert_eq!(training_warnings(&summary), [""; 0]);
+        let controls = EffectivenessControls {
+            n_queries: 64,
+            ..Default::default()
+        };
+        assert_eq!(describe_queries(&controls, None), "the 64 queries");
+    }
 
     #[test]
     fn a_training_has_three_tables() {

@@ -6,6 +6,8 @@ use std::path::Path;
 /// File names that say nothing about their content.
 const EMPTY_NAMES: [&str; 5] = ["mod.rs", "utils.rs", "helpers.rs", "common.rs", "types.rs"];
 const MAX_BYTES: u64 = 2_000_000;
+/// The same for the weights of a small model.
+const MAX_WEIGHTS_BYTES: u64 = 4_000_000;
 
 pub(super) fn check(files: &[File], machine_folders: &[String]) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -17,14 +19,16 @@ pub(super) fn check(files: &[File], machine_folders: &[String]) -> Vec<Finding> 
                 format!("`{name}` says nothing: name the thing (and `name.rs` beside `name/`)"),
             ));
         }
-        if file.n_bytes > MAX_BYTES {
-            findings.push(Finding::at(
-                &file.path,
-                format!(
-                    "{} bytes: above 2 MB, must it be in the repository?",
-                    file.n_bytes
-                ),
-            ));
+        let is_weights = file.path.starts_with("models/") && name == "model.safetensors";
+        let most = if is_weights {
+            MAX_WEIGHTS_BYTES
+        } else {
+            MAX_BYTES
+        };
+        if file.n_bytes > most {
+            let (n, most) = (file.n_bytes, most / 1_000_000);
+            let text = format!("{n} bytes: above {most} MB, must it be in the repository?");
+            findings.push(Finding::at(&file.path, text));
         }
         for (index, line) in file.text.lines().enumerate() {
             if let Some(folder) = machine_folders.iter().find(|it| names_path(line, it)) {
