@@ -81,7 +81,10 @@ pub(crate) fn create_and_publish_demo_study(
     definition
         .rankers
         .retain(|it| is_formula(it) || known.contains(it));
-    let is_neural = !known.is_empty();
+    let has_trained = models::FINE_TUNED
+        .iter()
+        .any(|[_, _, spec]| known.iter().any(|it| it == spec));
+    let is_neural = has_trained || !definition.rankers.iter().all(is_formula);
     let collection = embedded_demo_collection()?;
     let stored = pipeline::load_study_if_intact(folder, &definition.name).filter(|stored| {
         stored.collection_hash == collection.content_hash()

@@ -258,7 +258,7 @@ impl GuideReader {
     fn curl(&self, args: &[&str]) -> Result<(), String> {
         let server = self
             .home
-            .serve_with_auth(self.home.program(), &["--demo", "--model", "tiny"]);
+            .serve_with_auth(self.home.program(), &["--demo=lexical", "--model", "tiny"]);
         let (mut headers, mut body, mut path) = (Vec::new(), None, None);
         let mut args = args.iter();
         while let Some(&arg) = args.next() {

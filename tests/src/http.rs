@@ -35,7 +35,7 @@ fn site() -> Arc<Site> {
     }
     let home = TestHome::new();
     let site = Arc::new(Site {
-        server: home.serve(&["--demo"]),
+        server: home.serve(&["--demo=lexical"]),
         _home: home,
     });
     *shared = Arc::downgrade(&site);

@@ -1,6 +1,7 @@
 //! Models of every architecture on the command line.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use shared::api::ScoreDocumentsRequest;
@@ -164,4 +165,31 @@ fn a_model_is_evaluated_beside_bm25_and_the_text_of_another_query() {
         unknown.contains("no query of the collection has a split"),
         "{unknown}"
     );
+}
+
+/// The model cards of `models/` are those of their weights: the last table is made again.
+#[test]
+fn small_models_do_on_the_demo_collection_what_their_cards_say() {
+    let home = TestHome::new();
+    let demo = demo_folder();
+    let models = Path::new(demo).with_file_name("models");
+    let mut n_models = 0;
+    for entry in fs::read_dir(&models).unwrap() {
+        let folder = entry.unwrap().path();
+        if !folder.is_dir() {
+            continue;
+        }
+        n_models += 1;
+        let card = fs::read_to_string(folder.join("README.md")).unwrap();
+        let evaluate = format!("models evaluate {} --collection {demo}", folder.display());
+        let evaluated = home.run(&evaluate).expect_success();
+        let table = &evaluated[evaluated.find("| ranking").unwrap()..];
+        assert!(card.ends_with(table), "{}: {table}", folder.display());
+        let inspected = home
+            .run(&format!("models inspect {}", folder.display()))
+            .expect_success();
+        let (_, hash) = inspected.split_once("weights sha256\t").unwrap();
+        assert!(card.contains(hash.trim()), "{}", folder.display());
+    }
+    assert_eq!(n_models, 6);
 }

@@ -217,7 +217,7 @@ fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
     let home = TestHome::new();
     let model = tiny_model().to_string_lossy().into_owned();
     let open = ["--listen", "0.0.0.0:0", "--trusted-proxy", "127.0.0.1"];
-    let server = home.serve(&[&open[..], &["--demo", "--model", &model]].concat());
+    let server = home.serve(&[&open[..], &["--demo=lexical", "--model", &model]].concat());
     let texts = vec!["a ".repeat(1_999); 8];
     let score = |ranker: &str, address: &str| {
         let asked = server.request_for(&ScoreDocumentsRequest {

@@ -18,6 +18,15 @@ use crate::models::ModelRegistry;
 use crate::runtime::build_async_runtime;
 use crate::store::DataFolder;
 
+/// The rankers of the demo study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum DemoExtent {
+    /// BM25, query likelihood and the small neural models.
+    Full,
+    /// BM25 and query likelihood, and those of the named models that the study lists.
+    Lexical,
+}
+
 /// Holds the command-line arguments of `axioscope serve`.
 #[derive(clap::Args)]
 pub(crate) struct ServeArgs {
@@ -47,9 +56,17 @@ pub(crate) struct ServeArgs {
     /// are still visitors.
     #[arg(long, conflicts_with_all = ["public_url", "trusted_proxy"])]
     no_auth_on_loopback: bool,
-    /// Create and publish the demo study if it does not exist; its small models are in the program
-    #[arg(long)]
-    demo: bool,
+    /// Create and publish the demo study if it does not exist. It is scored by small neural models
+    /// that are in the program, which takes some minutes, or with `--demo=lexical` by BM25 and QL
+    /// alone.
+    #[arg(
+        long,
+        value_name = "full|lexical",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "full"
+    )]
+    demo: Option<DemoExtent>,
     /// Model folder or Hugging Face Hub name; may be repeated [default: AXIOSCOPE_MODEL, or the
     /// default model if it is installed]
     #[arg(long, value_name = "FOLDER|NAME")]
@@ -76,13 +93,13 @@ impl ServeArgs {
         }
         let folder = DataFolder::open(data)?;
         let named = match self.demo {
-            true => demo::add_demo_models(&folder, &self.model)?,
-            false => self.model,
+            Some(DemoExtent::Full) => demo::add_demo_models(&folder, &self.model)?,
+            Some(DemoExtent::Lexical) | None => self.model,
         };
         let models = Arc::new(ModelRegistry::with_models_or_default(&named, computing)?);
         let neural = match self.demo {
-            true => demo::create_and_publish_demo_study(&folder, &models)?,
-            false => None,
+            Some(_) => demo::create_and_publish_demo_study(&folder, &models)?,
+            None => None,
         };
         build_async_runtime()?.block_on(http::serve(ServerSettings {
             data: data.to_owned(),

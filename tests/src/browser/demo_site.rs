@@ -12,4 +12,4 @@ pub(crate) fn origin() -> &'static str {
 }
 
 static SITE: LazyLock<SharedServer> =
-    LazyLock::new(|| SharedServer::start(TestHome::new(), &["--demo"]));
+    LazyLock::new(|| SharedServer::start(TestHome::new(), &["--demo=lexical"]));

@@ -24,7 +24,7 @@ fn a_color_and_a_sentence_are_seen_within_seconds() {
     };
     let copy = Copy::make();
     let home = TestHome::new();
-    let server = home.serve(&["--demo"]);
+    let server = home.serve(&["--demo=lexical"]);
     let port = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = port.local_addr().unwrap().to_string();
     drop(port);

@@ -61,7 +61,7 @@ fn readers_are_answered_from_postgres_while_others_attack() {
 fn expect_readers_answered(home: &TestHome, time: Duration) {
     let model = model().expect("the model is set up by `cargo xtask regress`");
     // The study is made without the model, which would otherwise score it during the test.
-    drop(home.serve(&["--demo"]));
+    drop(home.serve(&["--demo=lexical"]));
     let name = model.file_name().unwrap().to_string_lossy().into_owned();
     let folder = model.to_string_lossy().into_owned();
     let server = home.serve(&["--listen", "0.0.0.0:0", "--model", &folder]);

@@ -36,7 +36,12 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     let start = || {
         let mut serve = Command::new(&program);
         serve.args(["--data", &text(&data), "serve", "--listen", "127.0.0.1:0"]);
-        serve.args(["--demo", "--no-auth-on-loopback", "--model", &text(&model)]);
+        serve.args([
+            "--demo=lexical",
+            "--no-auth-on-loopback",
+            "--model",
+            &text(&model),
+        ]);
         BenchServer::start(&mut serve)
     };
     let server = start()?;
