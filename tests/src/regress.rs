@@ -6,6 +6,8 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use shared::api::{GetStudyRequest, ListLateInteractionAnalysesRequest};
+use shared::study::controls::StudyPageControls;
 
 use crate::annotation::crashes::{self, CrashPlan};
 use crate::annotation::seeded_random::SeededRandom;
@@ -308,4 +310,55 @@ fn peak_mib(process: &Child) -> Option<f64> {
     let peak = status.lines().find_map(|it| it.strip_prefix("VmHWM:"))?;
     let kib: f64 = peak.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kib / 1024.0)
+}
+
+/// The demo study gets neural results from the models in the program, without a download.
+#[test]
+fn the_demo_study_is_scored_by_small_models() {
+    const PATIENCE: Duration = Duration::from_secs(1_800);
+    let home = TestHome::new();
+    let server = home.serve(&["--demo"]);
+    let study = || "demo".to_owned();
+    let until = Instant::now() + PATIENCE;
+    let analyses = loop {
+        let study = study();
+        let found = server.call(&ListLateInteractionAnalysesRequest { study });
+        if found.len() == 2 {
+            break found;
+        }
+        assert!(Instant::now() < until, "{}", server.log());
+        std::thread::sleep(Duration::from_secs(5));
+    };
+    let overview = server.call(&GetStudyRequest {
+        study: study(),
+        controls: StudyPageControls::default(),
+    });
+    let labels: Vec<&str> = overview.rows.iter().map(|it| &*it.ranker.label).collect();
+    assert_eq!(
+        labels[2..],
+        [
+            "Tiny BERT late interaction",
+            "Tiny EPIC",
+            "Tiny monoT5",
+            "Tiny doc2query",
+            "Tiny cross-encoder",
+            "Tiny ColBERT",
+        ]
+    );
+    for row in &overview.rows[2..] {
+        let note = row.ranker.note.as_deref().unwrap_or_default();
+        assert!(note.starts_with("tiny, own data"), "{note}");
+    }
+    assert_eq!(
+        overview
+            .rows
+            .iter()
+            .filter(|it| it.training.is_some())
+            .count(),
+        2
+    );
+    let fine_tuned = analyses
+        .iter()
+        .filter(|it| it.analysis.before_fine_tuning.is_some());
+    assert_eq!(fine_tuned.count(), 1);
 }
