@@ -250,9 +250,10 @@ fn add_trainings(study: &mut Study, files: &Path, models: &ModelRegistry) -> Res
         study.definition.train.push(StudyTraining {
             name: name.to_owned(),
             repairs: None,
+            // Of the queries of the demo study, no split was trained on.
             spec: TrainingSpec {
-                from: Some(models::ENCODER.to_owned()),
-                ..TrainingSpec::of_model(model)
+                test: None,
+                ..models::training_spec(model)
             },
         });
         study.trainings.push(TrainedRankerRecord {

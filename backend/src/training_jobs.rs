@@ -194,6 +194,38 @@ impl TrainingQueue {
     }
 }
 
+/// Adds a training that was done elsewhere to those of a data folder, for visitors too, unless there
+/// is one of its name. `files` are its learning curve and its result, each a name and the content.
+pub(crate) fn add_published_training(
+    folder: &DataFolder,
+    request: CreateTrainingRequest,
+    files: &[(&str, Vec<u8>)],
+) -> Result<(), Error> {
+    let path = folder.training_folder(&request.name)?;
+    if path.exists() {
+        return Ok(());
+    }
+    let mut job = TrainingJob {
+        name: request.name.clone(),
+        request,
+        state: JobState::Done,
+        is_public: true,
+        step: 0,
+        n_updates: 0,
+        updates_per_s: 0.0,
+        dev_ap: None,
+        error: None,
+        created_at: format!("{:.3}", jiff::Timestamp::now()),
+    };
+    files::create_job_folder_with_files(folder, &job, files)?;
+    let record = training::read_training_record_so_far(&path)?;
+    if let Some(last) = record.points.last() {
+        (job.step, job.n_updates) = (last.step, last.step);
+        job.dev_ap = last.dev.get("AP").copied();
+    }
+    files::write_job(folder, &job)
+}
+
 fn set_state(job: &mut TrainingJob, state: JobState) {
     job.state = state;
     job.updates_per_s = 0.0;

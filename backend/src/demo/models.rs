@@ -3,9 +3,13 @@
 
 use std::fs;
 
+use shared::api::training::CreateTrainingRequest;
+use shared::training::spec::TrainingSpec;
+
 use crate::error::Error;
 use crate::models::default_model_path_or_name;
 use crate::store::{DataFolder, WRITE_REMEDY};
+use crate::training_jobs::add_published_training;
 
 /// The folder `models/` of the repository.
 #[derive(rust_embed::RustEmbed)]
@@ -26,9 +30,40 @@ pub(super) const FINE_TUNED: [[&str; 3]; 2] = [
     ["tiny-colbert", "colbert", "tiny-colbert:colbert"],
 ];
 
+/// The collection of [`FINE_TUNED`], as their trainings name it.
+const COLLECTION: &str = "question-answer-dataset";
+
+/// Adds the trainings of [`FINE_TUNED`] to the page of trainings, unless they are there.
+fn add_demo_trainings(folder: &DataFolder) -> Result<(), Error> {
+    for [name, model, _] in FINE_TUNED {
+        let files = ["curves.jsonl", "training.json", "recipe.toml", "README.md"];
+        let files = files.into_iter().filter_map(|file| {
+            let content = EmbeddedModels::get(&format!("{name}/{file}"))?;
+            Some((file, content.data.into_owned()))
+        });
+        let request = CreateTrainingRequest {
+            name: name.to_owned(),
+            collection: COLLECTION.to_owned(),
+            spec: training_spec(model),
+        };
+        add_published_training(folder, request, &files.collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// Returns how a model of [`FINE_TUNED`] was trained.
+pub(super) fn training_spec(model: &str) -> TrainingSpec {
+    TrainingSpec {
+        from: Some(ENCODER.to_owned()),
+        test: Some("test".to_owned()),
+        ..TrainingSpec::of_model(model)
+    }
+}
+
 /// Writes the models into the data folder, and returns them with the named models, or with the
 /// default model if none is named.
 pub(crate) fn add_demo_models(folder: &DataFolder, named: &[String]) -> Result<Vec<String>, Error> {
+    add_demo_trainings(folder)?;
     let models = folder.create_demo_files_folder_if_missing()?.join("models");
     for file in EmbeddedModels::iter() {
         let Some(content) = EmbeddedModels::get(&file) else {

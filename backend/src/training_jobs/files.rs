@@ -67,6 +67,15 @@ fn read_job(path: &Path) -> Result<TrainingJob, Error> {
 /// Creates the folder of a training, which appears with its job or not at all. Returns an error if
 /// there is a folder of this name.
 pub(super) fn create_job_folder(folder: &DataFolder, job: &TrainingJob) -> Result<(), Error> {
+    create_job_folder_with_files(folder, job, &[])
+}
+
+/// Same as [`create_job_folder`], with other files of the training, each a name and the content.
+pub(super) fn create_job_folder_with_files(
+    folder: &DataFolder,
+    job: &TrainingJob,
+    files: &[(&str, Vec<u8>)],
+) -> Result<(), Error> {
     let target = folder.training_folder(&job.name)?;
     if target.exists() {
         let name = &job.name;
@@ -77,6 +86,10 @@ pub(super) fn create_job_folder(folder: &DataFolder, job: &TrainingJob) -> Resul
     fs::create_dir_all(parent).map_err(Error::io_error_converter(parent, WAY_OUT))?;
     let temporary =
         tempfile::tempdir_in(parent).map_err(Error::io_error_converter(parent, WAY_OUT))?;
+    for (name, content) in files {
+        let path = temporary.path().join(name);
+        fs::write(&path, content).map_err(Error::io_error_converter(&path, WAY_OUT))?;
+    }
     write_file(&temporary.path().join(JOB), job)?;
     fs::rename(temporary.path(), &target).map_err(Error::io_error_converter(&target, WAY_OUT))
 }
