@@ -135,7 +135,7 @@ pub struct EffectivenessControls {
     /// The number of queries.
     pub n_queries: u64,
     /// The number of candidates of these queries, and of those whose text is also a candidate of a
-    /// training query.
+    /// training query; 0 and 0 if these are not known.
     pub candidates_and_those_in_training: [u64; 2],
 }
 

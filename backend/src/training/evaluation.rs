@@ -67,6 +67,9 @@ pub(crate) fn evaluate_model(
     let values = candidates.evaluate(&ranker)?;
     let mut controls = candidates.evaluate_controls(&ranker, training.as_ref(), request.seed)?;
     controls.standard_error = standard_errors(&values);
+    if training.is_none() {
+        controls.candidates_and_those_in_training = [0; 2];
+    }
     let own: MeasureValues = measure_values(&values.mean);
     let name = ranker.about.label.as_str();
     Ok(ModelEvaluation {

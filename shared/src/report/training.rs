@@ -147,15 +147,21 @@ pub fn effectiveness_and_controls_table(
     let table = ReportTable::new("effectiveness", "effectiveness")
         .add_text_columns("ranking")
         .with_more_columns_of_kind(TableColumnKind::Number, measures.iter().copied());
-    ReportTable {
-        rows: own.iter().copied().chain(controlled).map(row).collect(),
-        notes: vec![format!(
-            "The rows from the standard error on are for {}. The text of {} of their {} candidates \
-             is also a candidate of a training query.",
-            describe_queries(controls, split),
+    let mut note = format!(
+        "The rows from the standard error on are for {}.",
+        describe_queries(controls, split)
+    );
+    // The texts of a training are not always known.
+    if n_candidates > 0 {
+        note += &format!(
+            " The text of {} of their {} candidates is also a candidate of a training query.",
             format::format_count(n_known),
             format::format_count(n_candidates)
-        )],
+        );
+    }
+    ReportTable {
+        rows: own.iter().copied().chain(controlled).map(row).collect(),
+        notes: vec![note],
         ..table
     }
 }
