@@ -73,12 +73,12 @@ fn a_broken_model_folder_is_refused() {
         &home,
         judge,
         expect![[r#"
-        model m: ranker.toml: TOML parse error at line 2, column 1
-          |
-        2 | maxlen = 32
-          | ^^^^^^
-        unknown field `maxlen`, expected one of `architecture`, `max_query_tokens`, `query_pieces`, `max_document_tokens`, `text_pieces`, `read_titles`, `prompts`, `colbert`
-    "#]],
+            model m: ranker.toml: TOML parse error at line 2, column 1
+              |
+            2 | maxlen = 32
+              | ^^^^^^
+            unknown field `maxlen`, expected one of `label`, `note`, `architecture`, `max_query_tokens`, `query_pieces`, `max_document_tokens`, `text_pieces`, `read_titles`, `prompts`, `colbert`
+        "#]],
     );
     fs::remove_file(home.path("m/ranker.toml")).unwrap();
     change_model(&home, without("config.json"));
