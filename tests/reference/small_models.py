@@ -505,6 +505,7 @@ def card(options):
     warnings = [it for it in ours.splitlines() if it.startswith("**")]
     table = lambda printed: printed[printed.index("| ranking"):]
     name = options.out.name
+    settings = (options.out / "ranker.toml").read_text()
     weights = options.out / "model.safetensors"
     n_weights = sum(it.numel() for it in load_file(weights).values())
     facts = CARDS[name] | {
@@ -514,11 +515,15 @@ def card(options):
     source = Collection(options.source)
     n_pseudo = sum(it[0].startswith("p") for it in source.train)
     n_passages, n_questions = n_pseudo // PSEUDO_QUERIES, len(source.train) - n_pseudo
-    rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items() if key != "is")
+    rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items()
+                     if key not in ("is", "use"))
     about = "".join(f"{it}\n\n" for it in warnings)
     (options.out / "README.md").write_text(CARD.format(
         name=name, warnings=about, facts=rows, ours=table(ours), demo=table(demo),
-        passages=f"{n_passages:,}", questions=n_questions, **{"is": facts["is"]}),
+        passages=f"{n_passages:,}", questions=n_questions,
+        titles="passages without their titles" if "read_titles = false" in settings
+        else "titles and passages",
+        **{it: facts[it] for it in ("is", "use")}),
         encoding="utf-8")
 
 
@@ -529,33 +534,43 @@ CARD = """# {name}
 | | |
 |---|---|
 {facts}
+| license of the weights | CC BY-SA 3.0 |
 
 ## Use
 
-To try Axioscope without a download: its pages, its commands, and how axioms, attention and
-interactions of a trained model look. It is not a ranker for search, and its figures say nothing
-about larger models of the same kind. It reads English in lower case.
+{use} It is not a ranker for search, and its figures say nothing about larger models of the same
+kind. It reads English, in lower case.
 
 ## Training texts
 
 {passages} passages of Wikipedia articles and {questions} questions about them, from the
 Question-Answer Dataset of Smith, Heilman and Hwa (2008-2010; GFDL, and CC BY-SA 3.0), and two
 pseudo-queries for each passage: a few of its words, in their order. A relevant passage has the
-answer of its question as a string, which is a weak judgment. Passages of other articles are the
-test below. `tests/reference/small_models.py` makes the model again; the weights are not the same
-to the bit.
+answer of its question as a string: a weak judgment, which favors rankers that match words.
+`tests/reference/small_models.py` makes the model again; the weights then differ, and the figures
+below with them, since they are of one training with one seed.
 
 ## Effectiveness on the test questions
 
-The candidates of a question are up to 24 passages of its article.
+Questions about articles of which no passage and no question was seen in training. The candidates
+of a question are the relevant passages and up to 24 others of its article, drawn at random.
 
 {ours}
 
 ## Effectiveness on the demo collection
 
-No text of it was seen in training. The candidates of a query are the 16 passages on its subject.
+The 64 queries in `demo/`, whose texts and grades from 0 to 3 were written for Axioscope. No text
+of it was seen in training. The candidates of a query are the 16 passages on its subject.
 
 {demo}
+
+## How to read the tables
+
+The first row is the model; all rows of a table are over the same queries. The standard error is
+that of the model's mean over the queries; no difference between rows was tested. BM25 has
+k1 1.2, b .75 and Porter's stemmer, and reads the texts that the model reads: {titles}. "Ranked for
+another query": each query's candidates, ranked by the model for the text of another query of the
+table. "One score for all": ties are ordered by document id, descending, as in trec_eval.
 """
 
 PRETRAINED = "a masked language model of the same passages, trained from random weights"
@@ -564,6 +579,8 @@ CARDS = {
         "is": "A BERT of three layers, here as a bi-encoder: the mean of its last states. It was "
               "trained to predict hidden words, not to rank. It is what `tiny-colbert` and "
               "`tiny-cross-encoder` were before fine-tuning.",
+        "use": "To see what fine-tuning changes, and how late interaction (`:late`) and SPLADE "
+               "(`:splade`) look without it; the tables are of `:bi`.",
         "layers, units": "3, 128",
         "training": "masked language model over a pseudo-query and its passage, 1,500 updates "
                     "of 32 pairs, from random weights",
@@ -571,12 +588,16 @@ CARDS = {
     "tiny-colbert": {
         "is": "A ColBERT without markers and `[MASK]` tokens, as in Formal et al. (2021), made of "
               "`tiny-bert`.",
+        "use": "To see late interaction at work: which tokens match, term importance, spectra, "
+               "and axioms. On the demo collection it ranks better than BM25.",
         "layers, units, vector": "3, 128, 128",
         "training": "`axioscope train --model colbert`; `recipe.toml` has all numbers, "
                     "`curves.jsonl` the learning curve",
     },
     "tiny-cross-encoder": {
         "is": "A cross-encoder with one label, made of `tiny-bert`.",
+        "use": "To see attention maps and axioms of a ranker that reads query and document "
+               "together. On the demo collection it ranks better than BM25.",
         "layers, units": "3, 128",
         "training": "`axioscope train --model cross-encoder`; `recipe.toml` has all numbers, "
                     "`curves.jsonl` the learning curve",
@@ -584,6 +605,8 @@ CARDS = {
     "tiny-epic": {
         "is": "An EPIC: weights of the tokens of a query, and weights of all tokens of the "
               "vocabulary for a document.",
+        "use": "To see weights of tokens and axioms of a sparse ranker. On the demo collection it "
+               "ranks better than BM25.",
         "layers, units": "2, 64",
         "training": f"{PRETRAINED} in 1,000 updates; then 1,000 updates of 16 queries with a "
                     "relevant and three other passages, softmax cross-entropy",
@@ -591,11 +614,15 @@ CARDS = {
     "tiny-doc2query": {
         "is": "A T5 that writes queries for a document; BM25 scores the document with four of "
               "them appended.",
+        "use": "To see document expansion. The queries are made of words of the document more "
+               "than of questions that it answers.",
         "layers, units": "2 and 2, 80",
         "training": "1,500 updates of 32 passages with one of their queries, from random weights",
     },
     "tiny-monot5": {
         "is": "A T5 that reads query and document and predicts `true` or `false`.",
+        "use": "To see that a monoT5 runs, and what a ranker that ignores the query looks like in "
+               "axioms and controls. Its scores mean nothing else.",
         "layers, units": "2 and 2, 80",
         "training": "from `tiny-doc2query`; 1,000 updates of 12 queries with a relevant and three "
                     "other passages, softmax cross-entropy over log P(true)",

@@ -152,10 +152,6 @@ fn a_model_is_evaluated_beside_bm25_and_the_text_of_another_query() {
         table.starts_with("**Does not beat BM25 on the 64 queries: AP "),
         "{table}"
     );
-    assert!(
-        table.contains("**Hardly depends on the query: on the 64 queries AP is "),
-        "{table}"
-    );
     assert_ne!(row("tiny"), row("ranked for another query"));
     let unknown = home.run(&format!(
         "models evaluate {model} --collection {demo} --split test"
@@ -184,7 +180,7 @@ fn small_models_do_on_the_demo_collection_what_their_cards_say() {
         let evaluate = format!("models evaluate {} --collection {demo}", folder.display());
         let evaluated = home.run(&evaluate).expect_success();
         let table = &evaluated[evaluated.find("| ranking").unwrap()..];
-        assert!(card.ends_with(table), "{}: {table}", folder.display());
+        assert!(card.contains(table), "{}: {table}", folder.display());
         let inspected = home
             .run(&format!("models inspect {}", folder.display()))
             .expect_success();
