@@ -195,7 +195,8 @@ impl TrainingQueue {
 }
 
 /// Adds a training that was done elsewhere to those of a data folder, for visitors too, unless
-/// there is one of its name. `files` are its learning curve and its result, each a name and the content.
+/// there is one of its name. `files` are its learning curve and its result, each a name and the
+/// content.
 pub(crate) fn add_published_training(
     folder: &DataFolder,
     request: CreateTrainingRequest,

@@ -36,7 +36,7 @@ pub(super) fn effectiveness_sentence(summary: &TrainingSummary) -> Option<String
 #[component]
 pub(super) fn ResultFacts(summary: TrainingSummary) -> impl IntoView {
     let best = describe_best_checkpoint(&summary);
-    let best = best.map(|it| view! { <dt>"Selected checkpoint"</dt><dd>{it}</dd> });
+    let best = best.map(|it| view! { <dt>"Best checkpoint"</dt><dd>{it}</dd> });
     let weights = format_count_with_noun(summary.parameters, "trained weight", "trained weights");
     let updates = format_count_with_noun(summary.steps, "update", "updates");
     let duration = format_elapsed_time(summary.seconds);
@@ -53,7 +53,8 @@ pub(super) fn ResultFacts(summary: TrainingSummary) -> impl IntoView {
     }
 }
 
-/// Describes the checkpoint whose weights were selected.
+/// Describes the checkpoint with the best value of the measure that selects weights. The recipe
+/// says whether its weights are the result, or the last.
 fn describe_best_checkpoint(summary: &TrainingSummary) -> Option<String> {
     let step = summary.best.get("step")?.as_u64()?;
     let measures = summary.best.iter().filter(|it| it.0 != "step");
