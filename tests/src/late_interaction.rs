@@ -74,10 +74,10 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
         .run("reproduce formal2021 --table 1 --study tiny --json")
         .json();
     let reproduced = reproduced[0]["rows"].as_array().unwrap();
-    assert_eq!(reproduced.len(), 7);
-    for (row, correlation) in reproduced.iter().zip(&correlations) {
-        assert_eq!(row[1]["text"], "after fine-tuning");
-        assert_eq!(row[2]["difference"], correlation[4]["difference"], "{row}");
+    assert_eq!(reproduced.len(), 7 + 3);
+    for (row, correlation) in reproduced.iter().step_by(2).zip(&correlations) {
+        // The published value is that after fine-tuning, in a row of its own.
+        assert_eq!(row[1]["text"], "before fine-tuning");
         assert_eq!(
             row[4]["estimate"]["value"], correlation[1]["difference"],
             "{row}"

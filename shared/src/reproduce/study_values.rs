@@ -142,7 +142,7 @@ pub(super) enum StudyColumnComputationResults {
     Compared(Box<Bm25Comparison>),
     LateInteraction {
         before: Option<Box<LateInteractionSummary>>,
-        after: Box<LateInteractionSummary>,
+        after: Option<Box<LateInteractionSummary>>,
     },
 }
 
@@ -163,7 +163,7 @@ impl StudyColumnComputationResults {
                         PublishedColumnSubject::LateInteraction(_, state),
                     ) => match state {
                         FineTuningState::Before => before.as_ref(),
-                        FineTuningState::After => Some(after),
+                        FineTuningState::After => after.as_ref(),
                     }
                     .map(|it| quantity.value_of(it)),
                     _ => None,
@@ -212,12 +212,17 @@ impl ReproducedResultsColumn {
     pub(super) fn from_late_interaction(
         found: &LateInteractionRankerAnalysis,
     ) -> ReproducedResultsColumn {
+        // An encoder in late interaction was not fine-tuned for it.
+        let (before, after) = match is_called(&found.header.ranker.spec, "late") {
+            true => (Some(found.summary()), None),
+            false => (found.before_fine_tuning.clone(), Some(found.summary())),
+        };
         ReproducedResultsColumn {
             reading: ReproducedColumnComputation::LateInteraction,
             name: found.header.ranker.label.clone(),
             numbers: Some(StudyColumnComputationResults::LateInteraction {
-                before: found.before_fine_tuning.clone().map(Box::new),
-                after: Box::new(found.summary()),
+                before: before.map(Box::new),
+                after: after.map(Box::new),
             }),
         }
     }
