@@ -83,7 +83,7 @@ pub(crate) fn create_and_publish_demo_study(
         .retain(|it| is_formula(it) || known.contains(it));
     let has_trained = models::FINE_TUNED
         .iter()
-        .any(|[_, _, spec]| known.iter().any(|it| it == spec));
+        .any(|[_, spec]| known.iter().any(|it| it == spec));
     let is_neural = has_trained || !definition.rankers.iter().all(is_formula);
     let collection = embedded_demo_collection()?;
     let stored = pipeline::load_study_if_intact(folder, &definition.name).filter(|stored| {
@@ -243,7 +243,7 @@ fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
 /// Adds the trainings of the small models, which learned on another collection.
 fn add_trainings(study: &mut Study, files: &Path, models: &ModelRegistry) -> Result<(), Error> {
     let known = models.ranker_specs();
-    for [name, model, spec] in models::FINE_TUNED {
+    for [name, spec] in models::FINE_TUNED {
         if study.find_training(name).is_some() || !known.iter().any(|it| it == spec) {
             continue;
         }
@@ -253,7 +253,7 @@ fn add_trainings(study: &mut Study, files: &Path, models: &ModelRegistry) -> Res
             // Of the queries of the demo study, no split was trained on.
             spec: TrainingSpec {
                 test: None,
-                ..models::training_spec(model)
+                ..models::training_spec(name)
             },
         });
         study.trainings.push(TrainedRankerRecord {

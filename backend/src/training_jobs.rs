@@ -84,19 +84,8 @@ impl TrainingQueue {
                 retry_after_s: 600,
             });
         }
-        let job = TrainingJob {
-            name: request.name.clone(),
-            request,
-            state: JobState::Queued,
-            is_public: false,
-            step: 0,
-            n_updates: 0,
-            updates_per_s: 0.0,
-            dev_ap: None,
-            error: None,
-            created_at: format!("{:.3}", jiff::Timestamp::now()),
-        };
-        files::create_job_folder(&self.0.folder, &job)?;
+        let job = new_job(request);
+        files::create_job_folder(&self.0.folder, &job, &[])?;
         self.with_jobs(|jobs| jobs.insert(job.name.clone(), job.clone()));
         self.0.wake.notify_one();
         self.tell(&job.name);
@@ -195,36 +184,44 @@ impl TrainingQueue {
 }
 
 /// Adds a training that was done elsewhere to those of a data folder, for visitors too, unless
-/// there is one of its name. `files` are its learning curve and its result, each a name and the
-/// content.
+/// there is one of its name. `files` are those of its folder, each a name and the content, with the
+/// learning curve `curve`.
 pub(crate) fn add_published_training(
     folder: &DataFolder,
     request: CreateTrainingRequest,
+    curve: &[LearningCurvePoint],
     files: &[(&str, Vec<u8>)],
 ) -> Result<(), Error> {
-    let path = folder.training_folder(&request.name)?;
-    if path.exists() {
+    if folder.training_folder(&request.name)?.exists() {
         return Ok(());
     }
-    let mut job = TrainingJob {
-        name: request.name.clone(),
-        request,
+    let last = curve.last();
+    let n_updates = last.map_or(0, |it| it.step);
+    let job = TrainingJob {
         state: JobState::Done,
         is_public: true,
+        step: n_updates,
+        n_updates,
+        dev_ap: last.and_then(|it| it.dev.get("AP").copied()),
+        ..new_job(request)
+    };
+    files::create_job_folder(folder, &job, files)
+}
+
+/// Returns a training that waits in the queue.
+fn new_job(request: CreateTrainingRequest) -> TrainingJob {
+    TrainingJob {
+        name: request.name.clone(),
+        request,
+        state: JobState::Queued,
+        is_public: false,
         step: 0,
         n_updates: 0,
         updates_per_s: 0.0,
         dev_ap: None,
         error: None,
         created_at: format!("{:.3}", jiff::Timestamp::now()),
-    };
-    files::create_job_folder_with_files(folder, &job, files)?;
-    let record = training::read_training_record_so_far(&path)?;
-    if let Some(last) = record.points.last() {
-        (job.step, job.n_updates) = (last.step, last.step);
-        job.dev_ap = last.dev.get("AP").copied();
     }
-    files::write_job(folder, &job)
 }
 
 fn set_state(job: &mut TrainingJob, state: JobState) {

@@ -23,6 +23,7 @@
 
 mod aggregation;
 mod query_matches;
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +34,7 @@ use crate::stats::correlation::CorrelationWithSampleSize;
 
 pub use aggregation::{DfAndSpectrumLookup, aggregate_into_late_interaction_analysis};
 pub use query_matches::{QueryPoolMatchStatistics, compute_query_token_match_statistics};
+pub use summary::{LateInteractionQuantity, LateInteractionQuantityValue, LateInteractionSummary};
 
 /// A token of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,52 +216,4 @@ pub struct LateInteractionRankerAnalysis {
     /// The same analysis of the encoder before fine-tuning, in sum, if it was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_fine_tuning: Option<LateInteractionSummary>,
-}
-
-/// A late-interaction analysis in sum.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LateInteractionSummary {
-    /// The name of the ranker.
-    pub label: String,
-    /// Correlation of idf and importance over words.
-    pub idf_importance_correlation: Option<CorrelationWithSampleSize>,
-    /// Correlation of idf and ΔES over words.
-    pub idf_delta_es_correlation: Option<CorrelationWithSampleSize>,
-    /// Correlation of idf and spectral ratio over tokens.
-    pub idf_spectral_correlation: Option<CorrelationWithSampleSize>,
-    /// Mean importance (τ_AP) over words.
-    pub mean_importance: Option<f64>,
-    /// Mean ΔES over words.
-    pub mean_delta_es: Option<f64>,
-    /// Mean fraction of best matches that are exact, over words.
-    pub mean_exact_share: Option<f64>,
-    /// Mean spectral ratio over tokens.
-    pub mean_spectral_ratio: Option<f64>,
-}
-
-impl LateInteractionRankerAnalysis {
-    /// Returns the correlations and means of the analysis.
-    pub fn summary(&self) -> LateInteractionSummary {
-        let words = |of: &dyn Fn(&LateInteractionWordStatistics) -> Option<f64>| {
-            mean_of_known(self.words.iter().map(of))
-        };
-        LateInteractionSummary {
-            label: self.header.ranker.label.clone(),
-            idf_importance_correlation: self.idf_importance_correlation,
-            idf_delta_es_correlation: self.idf_delta_es_correlation,
-            idf_spectral_correlation: self.idf_spectral_correlation,
-            mean_importance: words(&|it| it.importance),
-            mean_delta_es: words(&|it| it.delta_es),
-            mean_exact_share: words(&|it| Some(it.exact_share)),
-            mean_spectral_ratio: mean_of_known(self.tokens.iter().map(|it| it.spectral_ratio)),
-        }
-    }
-}
-
-/// Returns the mean of the values that are there; `None` if there is none.
-fn mean_of_known(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let known: Vec<f64> = values.flatten().collect();
-    let n = known.len() as f64;
-    (!known.is_empty()).then(|| known.iter().sum::<f64>() / n)
 }

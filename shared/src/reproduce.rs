@@ -8,6 +8,7 @@
 
 pub mod comparison;
 pub mod published;
+mod subjects;
 mod study_values;
 mod discrepancies;
 
@@ -15,15 +16,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::{QueryRelevanceRequirement, RankerComparisonInput};
 use crate::error::Error;
-use crate::late_interaction::{LateInteractionRankerAnalysis, LateInteractionSummary};
-use crate::probe::{AxiomVariant, Probe};
+use crate::late_interaction::LateInteractionRankerAnalysis;
+use crate::probe::AxiomVariant;
 use crate::report::{ReportTable, TableColumnKind, TableValue, format};
-use crate::stats::correlation::CorrelationWithSampleSize;
 use crate::study::Study;
-use crate::study::behavioral_tests::{RelevanceSlice, TieThreshold};
-use comparison::{Bm25Comparison, Bm25ComparisonMeasure, RankerComparisonStatistic};
+use crate::study::behavioral_tests::TieThreshold;
+use comparison::Bm25Comparison;
 use published::{PublishedTable, SAMPLE_QUERIES_TABLE};
 use study_values::{ReproducedColumnComputation, ReproducedResultsColumn, ZERO_TOLERANCE};
+pub use subjects::{
+    AbnirmlSampleOutcome, FineTuningState, PublishedColumnSubject, PublishedRowSubject,
+};
 
 /// A paper whose tables can be reproduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -313,7 +316,9 @@ pub fn reproduce_formal_table(
     let ours = analyses
         .iter()
         .map(ReproducedResultsColumn::from_late_interaction);
-    let ours: Vec<ReproducedResultsColumn> = ours.collect();
+    let mut ours: Vec<ReproducedResultsColumn> = ours.collect();
+    // The first column is compared with the paper, whose values are those after fine-tuning.
+    ours.sort_by_key(ReproducedResultsColumn::is_before_fine_tuning);
     let at_hand = match analyses.first() {
         Some(it) => format!(
             "Ours: study {study} with {} queries; candidate pool {}. Other collections give other \
@@ -460,138 +465,6 @@ fn number(value: &TableValue) -> Option<f64> {
     }
 }
 
-/// The subject of a column of a paper's table.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PublishedColumnSubject {
-    /// An axiom.
-    Probe(Probe),
-    /// An axiom after the repair of a trained ranker: the paper's name and ours. A ranker that is
-    /// not trained has the value that it has without.
-    Repaired(String, Probe),
-    /// A measure: the paper's name and ours.
-    Measure(String, String),
-    /// A behavioral test: the paper's name, ours, and the slice of documents.
-    BehavioralTest(String, Probe, RelevanceSlice),
-    /// δ of a ranker, in the unit of its scores.
-    Delta,
-    /// A measure of a comparison: the paper's name and ours.
-    Comparison(String, Bm25ComparisonMeasure),
-    /// Late interaction before or after fine-tuning, with its name.
-    LateInteraction(String, FineTuningState),
-    /// A column that cannot be computed here, with its name.
-    NotAvailable(String),
-}
-
-impl PublishedColumnSubject {
-    fn name(&self) -> &str {
-        match self {
-            PublishedColumnSubject::Probe(probe) => probe.probe_description().name,
-            PublishedColumnSubject::Repaired(name, _)
-            | PublishedColumnSubject::Measure(name, _)
-            | PublishedColumnSubject::BehavioralTest(name, ..)
-            | PublishedColumnSubject::Comparison(name, _)
-            | PublishedColumnSubject::LateInteraction(name, _)
-            | PublishedColumnSubject::NotAvailable(name) => name,
-            PublishedColumnSubject::Delta => "δ",
-        }
-    }
-}
-
-/// The subject of a row of a paper's table.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PublishedRowSubject {
-    /// A ranker. Ours is the first one whose spec contains this word between its colons: `bm25`,
-    /// or `monot5` of `NAME:monot5`.
-    Ranker(String),
-    /// A ranker that is not available here.
-    NotAvailable,
-    /// Samples with an outcome, for a ranker as in [`PublishedRowSubject::Ranker`].
-    Outcome(String, AbnirmlSampleOutcome),
-    /// The number of instances, or of samples.
-    Instances,
-    /// The number of instances of the queries of a split.
-    Split(String),
-    /// The number of instances with a relevant document.
-    WithRelevantDocument,
-    /// How often the claim holds for the grades.
-    AgreementWithQrels,
-    /// A statistic of a comparison.
-    Comparison(RankerComparisonStatistic),
-    /// A correlation or a mean of a late-interaction analysis.
-    LateInteraction(LateInteractionQuantity),
-}
-
-/// Whether an encoder was fine-tuned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FineTuningState {
-    /// The encoder before fine-tuning.
-    Before,
-    /// The ranker after fine-tuning, or one that was not fine-tuned.
-    After,
-}
-
-/// A correlation of idf, or a mean, in a late-interaction analysis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LateInteractionQuantity {
-    /// idf and term importance.
-    IdfImportance,
-    /// idf and ΔES.
-    IdfDeltaEs,
-    /// idf and spectral ratio.
-    IdfSpectralRatio,
-    /// Mean term importance.
-    MeanImportance,
-    /// Mean ΔES.
-    MeanDeltaEs,
-    /// Mean fraction of exact matches.
-    MeanExactShare,
-    /// Mean spectral ratio.
-    MeanSpectralRatio,
-}
-
-impl LateInteractionQuantity {
-    fn value_of(self, found: &LateInteractionSummary) -> TableValue {
-        let correlation = |of: &Option<CorrelationWithSampleSize>| {
-            of.map_or(TableValue::Missing, |it| TableValue::Estimate(it.r))
-        };
-        let mean = |of: Option<f64>| {
-            of.map_or(TableValue::Missing, |value| TableValue::Score {
-                value,
-                digits: 3,
-            })
-        };
-        match self {
-            LateInteractionQuantity::IdfImportance => {
-                correlation(&found.idf_importance_correlation)
-            }
-            LateInteractionQuantity::IdfDeltaEs => correlation(&found.idf_delta_es_correlation),
-            LateInteractionQuantity::IdfSpectralRatio => {
-                correlation(&found.idf_spectral_correlation)
-            }
-            LateInteractionQuantity::MeanImportance => mean(found.mean_importance),
-            LateInteractionQuantity::MeanDeltaEs => mean(found.mean_delta_es),
-            LateInteractionQuantity::MeanExactShare => mean(found.mean_exact_share),
-            LateInteractionQuantity::MeanSpectralRatio => mean(found.mean_spectral_ratio),
-        }
-    }
-}
-
-/// The outcome of a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AbnirmlSampleOutcome {
-    /// The first document is preferred.
-    Positive,
-    /// Neither document is preferred: the scores differ by at most δ.
-    Neutral,
-    /// The second document is preferred.
-    Negative,
-}
-
 /// Formats a δ with enough digits to distinguish it from others.
 fn width(value: f64) -> TableValue {
     TableValue::Score {
@@ -603,6 +476,7 @@ fn width(value: f64) -> TableValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::Probe;
     use crate::study::fixture;
 
     #[test]

@@ -4,7 +4,7 @@
     cargo build --release
     python tests/reference/small_models.py make CMU_WIKI_QA
 
-takes about an hour on two cores; `make` runs the other steps, each of which can be run alone.
+`make` runs the other steps, each of which can be run alone.
 
 CMU_WIKI_QA is a folder with corpus.jsonl.gz, queries.jsonl.gz and qrels.tsv.gz of the
 Question-Answer Dataset of Smith, Heilman and Hwa (2008-2010): Wikipedia articles, here in
@@ -199,10 +199,11 @@ def ranker(options):
     """Makes a cross-encoder or a ColBERT of the encoder beside it, with `axioscope train`."""
     name = options.out.name.removeprefix("tiny-")
     work = options.source.parent / options.out.name
-    settings = [f"--set={it}" for it in EPOCHS[name] + RANKER_SETTINGS]
+    settings = EPOCHS[name] + RANKER_SETTINGS
     subprocess.run(
         [options.axioscope, "train", "--model", name, "--from", options.out.parent / "tiny-bert",
-         "--collection", options.source, "--test", "test", "--out", work, *settings], check=True)
+         "--collection", options.source, "--test", "test", "--out", work,
+         *(f"--set={it}" for it in settings)], check=True)
     for file in ("config.json", "tokenizer.json", "recipe.toml", "training.json", "curves.jsonl"):
         shutil.copy(work / file, options.out)
     names = {name: it.half() for name, it in load_file(work / "model.safetensors").items()}
@@ -213,6 +214,10 @@ def ranker(options):
     weights = (options.out / "model.safetensors").read_bytes()
     summary["sha256"] = hashlib.sha256(weights).hexdigest()
     path.write_text(json.dumps(summary) + "\n")
+    # What was asked for, as a training in a study file or on a page has it.
+    spec = {"model": name, "from": "tiny-bert", "pool": "judged", "split": "train", "dev": "dev",
+            "test": "test", "recipe": "default", "set": settings, "seed": 1}
+    (options.out / "training-spec.json").write_text(json.dumps(spec) + "\n")
     declare(options.out, (work / "ranker.toml").read_text())
 
 

@@ -61,7 +61,10 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     let compared = found.find(|it| it["name"] == "fine-tuning").unwrap();
     let correlations = rows("correlations");
     for at in 0..3 {
-        assert_eq!(compared["rows"][at][1], correlations[at][1], "{compared}");
+        assert_eq!(
+            compared["rows"][at][1]["estimate"]["value"], correlations[at][1]["difference"],
+            "{compared}"
+        );
     }
     assert_eq!(compared["rows"].as_array().unwrap().len(), 7);
     let means = words.iter().map(|it| it[8]["fraction"].as_f64().unwrap());

@@ -16,18 +16,18 @@ use shared::training::AxiomCurveValue;
 use shared::verdict::count_outcomes_per_query;
 
 use super::examples::SplitCandidates;
-use super::ranker_in_training::RankerInTraining;
+use super::ranker_in_training::RankerToEvaluate;
 use crate::error::Error;
 use crate::pipeline::ParallelExecutor;
 
 /// The instances of the axioms, and their documents as a ranker reads them.
-pub(super) struct AxiomInstances<R: RankerInTraining> {
+pub(super) struct AxiomInstances<R: RankerToEvaluate> {
     mined: MiningResult,
     pairs: QueryDocumentPairs,
     prepared: Vec<R::Pair>,
 }
 
-impl<R: RankerInTraining> AxiomInstances<R> {
+impl<R: RankerToEvaluate> AxiomInstances<R> {
     /// Returns no instances, for a training that makes no more evaluations.
     pub(super) fn none() -> AxiomInstances<R> {
         AxiomInstances {

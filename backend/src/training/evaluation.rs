@@ -8,7 +8,7 @@ use shared::training::MeasureValues;
 
 use super::examples::{PreparedCandidates, SplitCandidates, measure_values, standard_errors};
 use super::pools::CandidatePools;
-use super::ranker_in_training::RankerInTraining;
+use super::ranker_in_training::RankerToEvaluate;
 use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
 use crate::models::{NeuralRanker, QueryDocumentPairsWithTexts};
@@ -78,7 +78,7 @@ pub(crate) fn evaluate_model(
     })
 }
 
-impl RankerInTraining for NeuralRanker {
+impl RankerToEvaluate for NeuralRanker {
     type Pair = [String; 2];
 
     fn name(&self) -> &str {

@@ -19,7 +19,7 @@ use shared::text::Analyzer;
 use shared::training::{EffectivenessControls, MeasureValues};
 
 use super::pools::CandidatePools;
-use super::ranker_in_training::RankerInTraining;
+use super::ranker_in_training::RankerToEvaluate;
 use super::request::InstanceAugmentation;
 use super::{Augmentation, TrainingRequest};
 use crate::collection_files::CollectionWithReadReport;
@@ -328,7 +328,7 @@ impl SplitCandidates {
 }
 
 /// The candidates of a split as a ranker reads them, with their qrels.
-pub(super) struct PreparedCandidates<'a, R: RankerInTraining> {
+pub(super) struct PreparedCandidates<'a, R: RankerToEvaluate> {
     collection: &'a Collection,
     candidates: SplitCandidates,
     /// In the order of the candidates.
@@ -336,7 +336,7 @@ pub(super) struct PreparedCandidates<'a, R: RankerInTraining> {
     qrels: Qrels,
 }
 
-impl<'a, R: RankerInTraining> PreparedCandidates<'a, R> {
+impl<'a, R: RankerToEvaluate> PreparedCandidates<'a, R> {
     pub(super) fn prepare(
         collection: &'a Collection,
         candidates: SplitCandidates,

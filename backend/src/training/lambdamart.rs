@@ -27,7 +27,7 @@ use shared::training::{LearningCurvePoint, TrainingSummary};
 use super::examples::{CandidatesOfSplits, SplitCandidates, measure_values};
 use super::folder::{self, TrainingFolder};
 use super::prepared_training::{PreparedTraining, SelectedModel};
-use super::ranker_in_training::RankerInTraining;
+use super::ranker_in_training::RankerToEvaluate;
 use super::{TrainingObserver, TrainingRequest};
 use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
@@ -124,7 +124,7 @@ struct TreesInTraining {
     trees: Option<LambdaMartTrees>,
 }
 
-impl RankerInTraining for TreesInTraining {
+impl RankerToEvaluate for TreesInTraining {
     type Pair = RankingFeatureValues;
 
     fn name(&self) -> &str {

@@ -13,11 +13,11 @@ use super::axiom_profile::AxiomInstances;
 use super::examples::{PreparedCandidates, SplitCandidates, measure_values, standard_errors};
 use super::folder::TrainingFolder;
 use super::model_card::ModelCard;
-use super::ranker_in_training::RankerInTraining;
+use super::ranker_in_training::RankerToEvaluate;
 use crate::error::Error;
 
 /// A ranker in training with its candidates, its axioms, its folder and its learning curve.
-pub(super) struct PreparedTraining<'a, R: RankerInTraining> {
+pub(super) struct PreparedTraining<'a, R: RankerToEvaluate> {
     pub request: &'a TrainingRequest,
     collection: &'a Collection,
     pub ranker: R,
@@ -49,7 +49,7 @@ pub(super) struct SelectedModel<'a> {
     pub selection: SelectedWeights,
 }
 
-impl<'a, R: RankerInTraining> PreparedTraining<'a, R> {
+impl<'a, R: RankerToEvaluate> PreparedTraining<'a, R> {
     /// Prepares the candidates for training and development, and mines the instances of the axioms
     /// with the files that these need. Without files, which a finished training does not need, no
     /// instances are mined.

@@ -1,4 +1,4 @@
-//! What evaluations need of a ranker in training, whatever it is made of.
+//! What evaluations need of a ranker, whatever it is made of, and trainings of a network.
 
 use neural::training::{NamedVariable, UpdateScores};
 use neural::{
@@ -9,8 +9,8 @@ use neural::{
 use super::words;
 use crate::error::Error;
 
-/// A ranker in training, as evaluations use it.
-pub(super) trait RankerInTraining: Sync {
+/// A ranker, in training or not, as evaluations use it.
+pub(super) trait RankerToEvaluate: Sync {
     /// A query and a document as the ranker reads them.
     type Pair: Send + Sync;
 
@@ -28,7 +28,7 @@ pub(super) trait RankerInTraining: Sync {
 }
 
 /// A ranker whose weights are trained by the gradients of a loss.
-pub(super) trait NetworkInTraining: RankerInTraining {
+pub(super) trait NetworkInTraining: RankerToEvaluate {
     /// Returns the trained variables with their names, always in the same order.
     fn variables(&self) -> &[NamedVariable];
 
@@ -51,10 +51,10 @@ pub(super) trait NetworkInTraining: RankerInTraining {
     /// Returns the weights as a safetensors file.
     fn to_weights(&self) -> Result<Vec<u8>, neural::Error>;
 
-    /// Makes [`RankerInTraining::score_pairs`] use the weights of the last update.
+    /// Makes [`RankerToEvaluate::score_pairs`] use the weights of the last update.
     fn update_scorer(&mut self, weights: &[u8]) -> Result<(), neural::Error>;
 
-    /// Makes [`RankerInTraining::score_pairs`] use other weights, after the last update.
+    /// Makes [`RankerToEvaluate::score_pairs`] use other weights, after the last update.
     fn use_weights(&mut self, weights: &[u8]) -> Result<(), neural::Error>;
 }
 
@@ -95,7 +95,7 @@ impl NetworkInTraining for InteractionNetwork {
     }
 }
 
-impl RankerInTraining for FineTunedRanker {
+impl RankerToEvaluate for FineTunedRanker {
     type Pair = TokenizedPair;
 
     fn name(&self) -> &str {
@@ -148,7 +148,7 @@ impl NetworkInTraining for FineTunedRanker {
     }
 }
 
-impl RankerInTraining for InteractionNetwork {
+impl RankerToEvaluate for InteractionNetwork {
     type Pair = PreparedPair;
 
     fn name(&self) -> &str {

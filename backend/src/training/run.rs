@@ -20,7 +20,7 @@ use super::folder::{self, TrainingFolder};
 use super::negatives::{PoolRankings, select_teacher_scores};
 use super::perturbation::PerturbedTexts;
 use super::prepared_training::{PreparedTraining, SelectedModel};
-use super::ranker_in_training::{NetworkInTraining, RankerInTraining};
+use super::ranker_in_training::{NetworkInTraining, RankerToEvaluate};
 use super::request::{EncoderToTrain, ModelToTrain, NetworkToTrain};
 use super::{TrainingObserver, TrainingRequest, lambdamart, words};
 use crate::collection_files::CollectionWithReadReport;
@@ -122,7 +122,7 @@ fn compute_scores_of_rows<R: NetworkInTraining>(
     ranker.compute_scores(&pairs, ForwardMode::Training { seed, step })
 }
 
-type PairOf<R> = <R as RankerInTraining>::Pair;
+type PairOf<R> = <R as RankerToEvaluate>::Pair;
 type ScoresOfUpdate = Result<UpdateScores, neural::Error>;
 
 /// Computes the scores of the rows of an update, given by its number.

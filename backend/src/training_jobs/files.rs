@@ -64,14 +64,9 @@ fn read_job(path: &Path) -> Result<TrainingJob, Error> {
     }
 }
 
-/// Creates the folder of a training, which appears with its job or not at all. Returns an error if
-/// there is a folder of this name.
-pub(super) fn create_job_folder(folder: &DataFolder, job: &TrainingJob) -> Result<(), Error> {
-    create_job_folder_with_files(folder, job, &[])
-}
-
-/// Same as [`create_job_folder`], with other files of the training, each a name and the content.
-pub(super) fn create_job_folder_with_files(
+/// Creates the folder of a training with its job and other files, each a name and the content. The
+/// folder appears complete or not at all. Returns an error if there is one of this name.
+pub(super) fn create_job_folder(
     folder: &DataFolder,
     job: &TrainingJob,
     files: &[(&str, Vec<u8>)],

@@ -2,66 +2,58 @@
 
 use super::{ReportTable, TableColumnKind, TableValue, format};
 use crate::late_interaction::{
-    LateInteractionRankerAnalysis, LateInteractionSummary, LateInteractionTokenStatistics,
-    LateInteractionWordStatistics,
+    LateInteractionQuantity, LateInteractionQuantityValue, LateInteractionRankerAnalysis,
+    LateInteractionSummary, LateInteractionTokenStatistics, LateInteractionWordStatistics,
 };
 use crate::stats::correlation::CorrelationWithSampleSize;
-
-/// The values of Formal, Piwowarski & Clinchant for idf and term importance, ΔES and spectral
-/// ratio.
-const PUBLISHED: [f64; 3] = [-0.4, 0.667, 0.77];
 
 /// Returns the table of correlations and means before and after fine-tuning; `None` if the encoder
 /// before fine-tuning was not analyzed.
 pub fn fine_tuning_table(found: &LateInteractionRankerAnalysis) -> Option<ReportTable> {
     let before = found.before_fine_tuning.as_ref()?;
     let after = found.summary();
-    let [importance, delta_es, ratio] = PUBLISHED;
-    type Correlation = Option<CorrelationWithSampleSize>;
-    let correlation = |what: &str, of: &dyn Fn(&LateInteractionSummary) -> Correlation, paper| {
-        let value = |of: Correlation| {
-            of.map_or(TableValue::Missing, |it| TableValue::Difference(it.r.value))
-        };
-        let published = TableValue::Difference(paper);
-        let name = TableValue::Text(format!("correlation of idf with {what}"));
-        vec![name, value(of(before)), value(of(&after)), published]
+    let row = |quantity: LateInteractionQuantity, of: &str| {
+        let name = TableValue::Text(format!("{of} {}", quantity.name()));
+        let [before, after] = [before, &after].map(|it| quantity_value(quantity, it));
+        vec![name, before, after, published(quantity)]
     };
-    let mean = |what: &str, of: &dyn Fn(&LateInteractionSummary) -> Option<f64>| {
-        let name = TableValue::Text(format!("mean {what}"));
-        let [before, after] = [before, &after].map(|it| number(of(it)));
-        vec![name, before, after, TableValue::Missing]
-    };
-    let rows = vec![
-        correlation(
-            "importance, by term",
-            &|it| it.idf_importance_correlation,
-            importance,
-        ),
-        correlation("ΔES, by term", &|it| it.idf_delta_es_correlation, delta_es),
-        correlation(
-            "spectral ratio, by token",
-            &|it| it.idf_spectral_correlation,
-            ratio,
-        ),
-        mean("importance of a term (τ_AP)", &|it| it.mean_importance),
-        mean("ΔES of a term", &|it| it.mean_delta_es),
-        mean("fraction of exact matches of a term", &|it| {
-            it.mean_exact_share
-        }),
-        mean("spectral ratio of a token", &|it| it.mean_spectral_ratio),
-    ];
+    let correlations = LateInteractionQuantity::CORRELATIONS.into_iter();
+    let correlations = correlations.map(|it| row(it, "correlation of idf with"));
+    let means = LateInteractionQuantity::MEANS.into_iter();
     let table = head(found, "fine-tuning", "before and after fine-tuning")
         .add_text_columns("quantity")
         .with_more_columns_of_kind(
-            TableColumnKind::Number,
+            TableColumnKind::Estimate,
             [
                 format!("before: {}", before.label),
                 format!("after: {}", after.label),
-                "after, in the paper".to_owned(),
-            ]
-            .iter(),
-        );
-    Some(ReportTable { rows, ..table })
+            ],
+        )
+        .add_number_columns("after, in the paper");
+    Some(ReportTable {
+        rows: correlations
+            .chain(means.map(|it| row(it, "mean")))
+            .collect(),
+        ..table
+    })
+}
+
+/// Returns the value of a quantity in a summary.
+pub(crate) fn quantity_value(
+    quantity: LateInteractionQuantity,
+    found: &LateInteractionSummary,
+) -> TableValue {
+    match quantity.value_in(found) {
+        LateInteractionQuantityValue::Correlation(it) => {
+            it.map_or(TableValue::Missing, |it| TableValue::Estimate(it.r))
+        }
+        LateInteractionQuantityValue::Mean(it) => number(it),
+    }
+}
+
+fn published(quantity: LateInteractionQuantity) -> TableValue {
+    let value = quantity.published_value();
+    value.map_or(TableValue::Missing, TableValue::Difference)
 }
 
 /// Returns three tables: `correlations` next to those of the paper, `terms` and `tokens`.
@@ -70,31 +62,20 @@ pub fn late_interaction_tables(found: &LateInteractionRankerAnalysis) -> [Report
 }
 
 fn correlations(found: &LateInteractionRankerAnalysis) -> ReportTable {
-    let [importance, delta_es, ratio] = PUBLISHED;
-    let rows = vec![
-        row(
-            "importance, by term",
-            found.idf_importance_correlation.as_ref(),
-            Some(importance),
-        ),
-        row(
-            "ΔES, by term",
-            found.idf_delta_es_correlation.as_ref(),
-            Some(delta_es),
-        ),
-        row(
-            "spectral ratio, by token",
-            found.idf_spectral_correlation.as_ref(),
-            Some(ratio),
-        ),
+    let of_quantities = [
+        found.idf_importance_correlation.as_ref(),
+        found.idf_delta_es_correlation.as_ref(),
+        found.idf_spectral_correlation.as_ref(),
     ];
+    let quantities = LateInteractionQuantity::CORRELATIONS.into_iter();
+    let rows = quantities.zip(of_quantities).map(|(it, of)| row(it, of));
     let table = head(found, "correlations", &found.header.ranker.label)
         .add_text_columns("correlation of idf with")
         .add_number_columns("r")
         .add_estimate_columns("interval")
         .add_number_columns("points | r in the paper");
     ReportTable {
-        rows,
+        rows: rows.collect(),
         notes: notes(found),
         ..table
     }
@@ -105,19 +86,18 @@ fn head(found: &LateInteractionRankerAnalysis, name: &str, what: &str) -> Report
 }
 
 fn row(
-    what: &str,
+    quantity: LateInteractionQuantity,
     found: Option<&CorrelationWithSampleSize>,
-    published: Option<f64>,
 ) -> Vec<TableValue> {
     let of = |value: &dyn Fn(&CorrelationWithSampleSize) -> TableValue| {
         found.map_or(TableValue::Missing, value)
     };
     vec![
-        TableValue::Text(what.to_owned()),
+        TableValue::Text(quantity.name().to_owned()),
         of(&|it| TableValue::Difference(it.r.value)),
         of(&|it| TableValue::Interval(it.r.interval)),
         of(&|it| TableValue::Count(it.n)),
-        published.map_or(TableValue::Missing, TableValue::Difference),
+        published(quantity),
     ]
 }
 

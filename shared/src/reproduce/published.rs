@@ -174,6 +174,7 @@ fn read_text(text: &str) -> TableValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::late_interaction::LateInteractionQuantity;
 
     #[test]
     fn every_paper_has_the_tables_that_it_lists_with_their_sources() {
@@ -183,6 +184,29 @@ mod tests {
             assert_eq!(numbers, paper.reproducible_table_numbers());
             assert!(tables.iter().all(|it| !it.source.is_empty()));
         }
+    }
+
+    #[test]
+    fn late_interaction_pages_and_reproductions_name_the_same_published_values() {
+        let [table] = &read_tables(ReproduciblePaper::Formal2021)[..] else {
+            panic!("there is one table")
+        };
+        let mut quantities = Vec::new();
+        for row in &table.rows {
+            let PublishedRowSubject::LateInteraction(quantity) = &row.subject else {
+                panic!("{}", row.name)
+            };
+            let expected = quantity.published_value();
+            let expected = expected.map_or(TableValue::Missing, TableValue::Difference);
+            assert_eq!(row.cells[1].published, expected, "{}", row.name);
+            quantities.push(*quantity);
+        }
+        let all = LateInteractionQuantity::CORRELATIONS.into_iter();
+        assert!(
+            quantities
+                .into_iter()
+                .eq(all.chain(LateInteractionQuantity::MEANS))
+        );
     }
 
     #[test]

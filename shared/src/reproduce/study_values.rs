@@ -9,7 +9,7 @@ use crate::compare::{QueryRelevanceRequirement, RankerComparisonInput};
 use crate::error::Error;
 use crate::late_interaction::{LateInteractionRankerAnalysis, LateInteractionSummary};
 use crate::probe::{AxiomVariant, Probe};
-use crate::report::TableValue;
+use crate::report::{TableValue, quantity_value};
 use crate::study::Study;
 use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestOptions, BehavioralTestResults, TieThreshold,
@@ -165,7 +165,7 @@ impl StudyColumnComputationResults {
                         FineTuningState::Before => before.as_ref(),
                         FineTuningState::After => after.as_ref(),
                     }
-                    .map(|it| quantity.value_of(it)),
+                    .map(|it| quantity_value(*quantity, it)),
                     _ => None,
                 }
             }
@@ -225,6 +225,15 @@ impl ReproducedResultsColumn {
                 after: after.map(Box::new),
             }),
         }
+    }
+
+    /// Returns whether the column is the analysis of an encoder that was not fine-tuned.
+    pub(super) fn is_before_fine_tuning(&self) -> bool {
+        let numbers = self.numbers.as_ref();
+        matches!(
+            numbers,
+            Some(StudyColumnComputationResults::LateInteraction { after: None, .. })
+        )
     }
 
     /// Returns the comparison, if the column is one.

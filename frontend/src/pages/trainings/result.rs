@@ -13,10 +13,7 @@ const MEASURE: &str = "AP";
 /// without average precision has no such sentence.
 pub(super) fn effectiveness_sentence(summary: &TrainingSummary) -> Option<String> {
     let controls = &summary.controls;
-    let (split, values) = match &summary.test {
-        Some(test) => ("test", test),
-        None => ("development", &summary.dev),
-    };
+    let (split, values) = summary.controlled_split_and_values();
     let shown = |value: &f64| format::format_score(*value, 3);
     let own = shown(values.get(MEASURE)?);
     let error = shown(controls.standard_error.get(MEASURE)?);
