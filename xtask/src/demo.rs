@@ -2,7 +2,7 @@
 //!
 //! The last line of output is the operator link of the server. It is printed again when the neural
 //! rankers have been scored, unless it was used. The small models are in the repository; MiniLM is
-//! used too if it is installed (`cargo xtask setup`) or named with `--model`.
+//! used too if it is named with `--model`.
 
 use crate::paths::ProjectPaths;
 use crate::{dist, process, setup, web};

@@ -68,7 +68,7 @@ pub(crate) struct ServeArgs {
     )]
     demo: Option<DemoExtent>,
     /// Model folder or Hugging Face Hub name; may be repeated [default: AXIOSCOPE_MODEL, or the
-    /// default model if it is installed]
+    /// default model if it is installed; with --demo only its small models]
     #[arg(long, value_name = "FOLDER|NAME")]
     model: Vec<String>,
     #[command(flatten)]

@@ -8,7 +8,6 @@ use shared::training::LearningCurvePoint;
 use shared::training::spec::TrainingSpec;
 
 use crate::error::Error;
-use crate::models::default_model_path_or_name;
 use crate::store::{DataFolder, WRITE_REMEDY};
 use crate::training_jobs::add_published_training;
 
@@ -59,8 +58,8 @@ fn embedded_file(model: &str, file: &str) -> Vec<u8> {
     content.expect("a test reads the file").data.into_owned()
 }
 
-/// Writes the models into the data folder, and returns them with the named models, or with the
-/// default model if none is named.
+/// Writes the models into the data folder, and returns their folders after the named models. The
+/// default model is not added: it would take longer than all of them.
 pub(crate) fn add_demo_models(folder: &DataFolder, named: &[String]) -> Result<Vec<String>, Error> {
     add_demo_trainings(folder)?;
     let models = folder.create_demo_files_folder_if_missing()?.join("models");
@@ -77,10 +76,7 @@ pub(crate) fn add_demo_models(folder: &DataFolder, named: &[String]) -> Result<V
         }
         fs::write(&path, &content.data).map_err(error(&path))?;
     }
-    let mut all = match named {
-        [] => default_model_path_or_name().into_iter().collect(),
-        named => named.to_vec(),
-    };
+    let mut all = named.to_vec();
     let mut folders: Vec<String> = EmbeddedModels::iter()
         .filter_map(|it| Some(it.split_once('/')?.0.to_owned()))
         .collect();
