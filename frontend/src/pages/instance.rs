@@ -266,15 +266,15 @@ fn InstanceContent(
         .then(|| view! { <DocumentDifferencesSection shown=shown.clone()/> });
     let neural = shown.verdicts.iter().map(|it| &it.ranker);
     let neural = neural.filter(|it| it.kind == RankerKind::Neural);
+    let cross = neural
+        .clone()
+        .find(|it| it.spec.ends_with(CROSS_ENCODER_SUFFIX));
+    let cross = cross.cloned();
     let specs: Vec<String> = neural.map(|it| it.spec.clone()).collect();
     let query = shown.query.text.clone();
     let texts: Vec<String> = shown.docs.iter().map(|it| it.text.text.clone()).collect();
-    let cross = specs
-        .iter()
-        .find(|it| it.ends_with(CROSS_ENCODER_SUFFIX))
-        .cloned();
-    let attention = cross.filter(|_| !shown.has_withheld_texts).map(|spec| {
-        view! { <AttentionMaps spec query=query.clone() texts=texts.clone()/> }
+    let attention = cross.filter(|_| !shown.has_withheld_texts).map(|ranker| {
+        view! { <AttentionMaps ranker query=query.clone() texts=texts.clone()/> }
     });
     let counted = (!shown.has_withheld_texts).then(|| {
         let name = format!("{study}-{}-{}-tokens", shown.probe.slug(), shown.number);

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use shared::api::{AttentionResponse, GetAttentionRequest, TokenSimilarities};
 use shared::plot::{self, FigureTheme, PlotFigure};
 use shared::report::{self, ReportTable, TableValue, format};
+use shared::score::RankerInfo;
 
 use super::export_buttons::FigureExportButtons;
 use super::figure::FigureView;
@@ -39,8 +40,8 @@ enum AttentionDirection {
 /// Renders a map for each document, for the chosen layer and head.
 #[component]
 pub(crate) fn AttentionMaps(
-    /// The specification of a cross-encoder.
-    spec: String,
+    /// A cross-encoder.
+    ranker: RankerInfo,
     /// The query as written, which the server tokenizes.
     query: String,
     /// The documents as written.
@@ -48,7 +49,8 @@ pub(crate) fn AttentionMaps(
 ) -> impl IntoView {
     let choice = RwSignal::new(AttentionChoice::default());
     let asked = Memo::new(move |_| choice.with(|it| (it.layer, it.head)));
-    let name = format!("Attention of {spec}");
+    let RankerInfo { spec, label, .. } = ranker;
+    let name = format!("Attention of {label}");
     let found = LocalResource::new(move || {
         let (layer, head) = asked.get();
         let requests = texts.iter().map(|text| GetAttentionRequest {

@@ -102,19 +102,19 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     let crossed = Memo::new(move |_| {
         let cross = |it: &NeuralRankerWithScores| {
             let is_cross = it.ranker.spec.ends_with(CROSS_ENCODER_SUFFIX);
-            (is_cross && it.score_response().is_some()).then(|| it.ranker.spec.clone())
+            (is_cross && it.score_response().is_some()).then(|| it.ranker.clone())
         };
         desk.neural_rankers
             .with(|models| models.iter().find_map(cross))
     });
     let attention = move || {
-        let spec = crossed.get()?;
+        let ranker = crossed.get()?;
         let query = desk.query.get_untracked();
         let texts = desk.documents.with_untracked(|it| {
             let texts = it.iter().map(|it| it.current_text().to_owned());
             texts.collect::<Vec<_>>()
         });
-        Some(view! { <AttentionMaps spec query texts/> })
+        Some(view! { <AttentionMaps ranker query texts/> })
     };
     let done = Memo::new(move |_| {
         desk.neural_rankers.with(|models| {
