@@ -251,7 +251,7 @@ fn choose_layer_and_head(tab: &BrowserTab) {
 fn an_instance_shows_where_a_cross_encoder_looks() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/studies/tiny/probes/tfc1/instances/0?variant=fixed");
-        tab.wait_for_text("Attention of cross-tiny:cross");
+        tab.wait_for_text("Attention of cross-tiny");
         choose_layer_and_head(tab);
         tab.wait_for_text("Token matches of tiny late interaction");
         readability::expect_readable(tab, "instance, attention");
@@ -265,7 +265,7 @@ fn the_playground_shows_where_a_cross_encoder_looks() {
         tab.fill("Query", "where do rivers end");
         tab.fill("Document A", "A river flows into the sea.");
         tab.fill("Document B", "The hill is in the east.");
-        tab.wait_for_text("Attention of cross-tiny:cross");
+        tab.wait_for_text("Attention of cross-tiny");
         choose_layer_and_head(tab);
         readability::expect_readable(tab, "playground, attention");
     });
