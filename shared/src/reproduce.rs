@@ -170,6 +170,22 @@ impl ReproduciblePaper {
 }
 
 impl PaperTable {
+    /// Returns the name of the table for readers: `camara2020, table 3`. Of a paper without tables
+    /// it names the sections that the values come from.
+    pub fn reader_name(self) -> String {
+        format!("{}, {}", self.paper.short_name(), self.place_in_paper())
+    }
+
+    fn place_in_paper(self) -> String {
+        match self.paper {
+            ReproduciblePaper::Rennings2019
+            | ReproduciblePaper::Camara2020
+            | ReproduciblePaper::Abnirml
+            | ReproduciblePaper::Padigela2019 => format!("table {}", self.table),
+            ReproduciblePaper::Formal2021 => "sections 3 and 4".to_owned(),
+        }
+    }
+
     /// Returns an error if this table of the paper is not available.
     fn check(self) -> Result<(), Error> {
         let PaperTable { paper, table } = self;
@@ -367,7 +383,7 @@ fn tables(
     at_hand: String,
 ) -> Vec<ReportTable> {
     let printed = published::published_table(asked);
-    let mut tables = vec![beside(asked, printed, ours, at_hand)];
+    let mut tables = vec![beside(asked, printed, ours, study, at_hand)];
     if asked.paper == ReproduciblePaper::Rennings2019 && asked.table == 2 {
         let differences = study.map(study_values::describe_training_differences);
         tables[0].notes.extend(differences.into_iter().flatten());
@@ -389,13 +405,14 @@ fn beside(
     asked: PaperTable,
     printed: &PublishedTable,
     ours: &[ReproducedResultsColumn],
+    study: Option<&Study>,
     at_hand: String,
 ) -> ReportTable {
     let name = format!("{}-table-{}", asked.paper.short_name(), asked.table);
     let title = format!(
-        "{}, table {}: {}",
+        "{}, {}: {}",
         asked.paper.citation(),
-        asked.table,
+        asked.place_in_paper(),
         printed.caption
     );
     let readings = ours.iter().map(|it| format!("ours, {}", it.name));
@@ -446,6 +463,9 @@ fn beside(
     table
         .notes
         .extend(compared.flat_map(Bm25Comparison::comparison_coverage_notes));
+    table
+        .notes
+        .extend(study.and_then(|it| study_values::rankers_of_rows_note(printed, it)));
     table.notes.extend(printed.notes.iter().cloned());
     table
 }
@@ -535,7 +555,11 @@ mod tests {
         let texts = ["river banks", "bank river mud mud", "the sea"];
         let grades = [("1", 2), ("2", 0), ("3", 0)];
         let collection = fixture::fixture_collection_with_grades(&["river bank"], &texts, &grades);
-        let study = fixture::make_fixture_study(definition, collection);
+        let mut study = fixture::make_fixture_study(definition, collection);
+        let neural = &mut study.scores[1].ranker;
+        neural.spec = "tiny:cross-encoder".to_owned();
+        neural.label = "Tiny cross-encoder".to_owned();
+        neural.note = Some("own data".to_owned());
         let paper = ReproduciblePaper::Abnirml;
         let tables =
             reproduce_table_from_study(PaperTable { paper, table: 1 }, Some(&study)).unwrap();
@@ -558,6 +582,11 @@ mod tests {
             (&TableValue::Difference(0.41), &TableValue::Missing),
             "not at hand"
         );
+        let bert = row("BERT", "Relevance | TF");
+        assert_eq!(bert[2], TableValue::Difference(0.34));
+        assert!(matches!(bert[5], TableValue::Estimate(it) if it.value == 1.0));
+        let rankers = "Ours in each row: BM25: BM25; BERT: Tiny cross-encoder (own data).";
+        assert!(tables[0].notes.contains(&rankers.to_owned()));
         assert!(matches!(row("BM25", "δ")[3], TableValue::Score { value, .. } if value > 0.35));
         // Without a study there are the values of the paper and of its code, and examples of
         // defects.

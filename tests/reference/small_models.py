@@ -305,8 +305,8 @@ def masked(ids, mask, mask_id):
 
 def start_mimetic(model):
     """Lets a token attend to its repetitions from the start, and words count more than their
-    places: on few texts a model does not find out by itself (Trockman and Kolter 2023, "Mimetic
-    initialization of self-attention layers")."""
+    places, which helps where texts are few (Trockman and Kolter 2023, "Mimetic initialization of
+    self-attention layers")."""
     embeddings = model.bert.embeddings
     torch.nn.init.normal_(embeddings.word_embeddings.weight, std=0.05)
     torch.nn.init.normal_(embeddings.position_embeddings.weight, std=0.01)

@@ -120,7 +120,7 @@ fn Choices(
     let tables: Vec<PaperTable> = tables.collect();
     let options = tables.iter().enumerate().map(|(at, asked)| {
         let asked = *asked;
-        let name = format!("{}, table {}", asked.paper.short_name(), asked.table);
+        let name = asked.reader_name();
         let selected = move || choice.with(|it| it.asked == asked);
         view! { <option value=at.to_string() selected=selected>{name}</option> }
     });

@@ -1,11 +1,11 @@
 //! The values that the papers print, and those of their published code.
 //!
-//! The tables are the files `printed/*.toml`, one for each paper, each table with its source. The
+//! The tables are the files `published/*.toml`, one for each paper, each table with its source. The
 //! type of a cell gives its kind: an integer is a count, a float is a fraction. Of the strings,
 //! "+.29" and "-.14" are effects, "0.345" is a number with the digits of the paper, "" is a
 //! missing value, and any other is text. Cells missing at the end of a row are missing values. `{
-//! delta = 0.35 }` is a tie threshold, and `{ printed = 20_559, code = 19_666 }` also has the
-//! value of the published code.
+//! delta = 0.35 }` is a tie threshold, and `{ published = 20_559, authors-code = 19_666 }` also has
+//! the value of the published code.
 
 use std::sync::LazyLock;
 

@@ -1,7 +1,7 @@
 //! The values of a study for the cells of a paper's table, in one or more columns.
 
 use super::comparison::Bm25Comparison;
-use super::published::PublishedRow;
+use super::published::{PublishedRow, PublishedTable};
 use super::{
     AbnirmlSampleOutcome, FineTuningState, PublishedColumnSubject, PublishedRowSubject, width,
 };
@@ -259,6 +259,23 @@ impl AbnirmlSampleOutcome {
 
 fn is_called(spec: &str, word: &str) -> bool {
     spec.split(':').any(|it| it == word)
+}
+
+/// Returns which ranker of the study stands in the row of each ranker of the paper, with its note,
+/// for example that it is small; `None` if the study has none of them.
+pub(super) fn rankers_of_rows_note(printed: &PublishedTable, study: &Study) -> Option<String> {
+    let rows = printed.rows.iter().filter_map(|row| {
+        let PublishedRowSubject::Ranker(word) = &row.subject else {
+            return None;
+        };
+        let mut rankers = study.scores.iter().map(|it| &it.ranker);
+        let found = rankers.find(|it| is_called(&it.spec, word))?;
+        let note = found.note.as_ref();
+        let note = note.map_or_else(String::new, |it| format!(" ({it})"));
+        Some(format!("{}: {}{note}", row.name, found.label))
+    });
+    let rows: Vec<String> = rows.collect();
+    (!rows.is_empty()).then(|| format!("Ours in each row: {}.", rows.join("; ")))
 }
 
 /// Returns the first ranker that a word of a paper names and that repairs no other.
