@@ -557,7 +557,7 @@ mod tests {
         let collection = fixture::fixture_collection_with_grades(&["river bank"], &texts, &grades);
         let mut study = fixture::make_fixture_study(definition, collection);
         let neural = &mut study.scores[1].ranker;
-        neural.spec = "tiny:cross-encoder".to_owned();
+        neural.spec = "tiny:cross".to_owned();
         neural.label = "Tiny cross-encoder".to_owned();
         neural.note = Some("own data".to_owned());
         let paper = ReproduciblePaper::Abnirml;

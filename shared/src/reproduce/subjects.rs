@@ -50,7 +50,7 @@ impl PublishedColumnSubject {
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedRowSubject {
     /// A ranker. Ours is the first one whose spec contains this word between its colons: `bm25`,
-    /// or `monot5` of `NAME:monot5`.
+    /// or `monot5` of `NAME:monot5`; a cross-encoder has `cross`.
     Ranker(String),
     /// A ranker that is not available here.
     NotAvailable,
