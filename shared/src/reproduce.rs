@@ -432,11 +432,12 @@ fn beside(
             });
             let values: Vec<TableValue> = values.collect();
             let nothing = |it: &TableValue| *it == TableValue::Missing;
-            if values.iter().all(nothing)
-                && [&cell.published, &cell.authors_code]
-                    .into_iter()
-                    .all(nothing)
-            {
+            let is_published = ![&cell.published, &cell.authors_code]
+                .into_iter()
+                .all(nothing);
+            // The name of an outcome is about the tests for which the paper counts it.
+            let is_outcome = matches!(row.subject, PublishedRowSubject::Outcome(..));
+            if !is_published && (is_outcome || values.iter().all(nothing)) {
                 continue;
             }
             let difference = values.first().map(|first| {

@@ -395,6 +395,8 @@ fn InstanceButtons(
         }
     });
     let disabled = move |step: ListDirection| href(step).is_none().then_some("true");
+    // Without an address it is a link by its role alone.
+    let role = move |step: ListDirection| href(step).is_none().then_some("link");
     view! {
         <div class="btns">
             <a
@@ -402,6 +404,7 @@ fn InstanceButtons(
                 class="btn"
                 rel="prev"
                 href=move || href(ListDirection::Previous)
+                role=move || role(ListDirection::Previous)
                 aria-disabled=move || disabled(ListDirection::Previous)
             >
                 <kbd>"K"</kbd>
@@ -412,6 +415,7 @@ fn InstanceButtons(
                 class="btn"
                 rel="next"
                 href=move || href(ListDirection::Next)
+                role=move || role(ListDirection::Next)
                 aria-disabled=move || disabled(ListDirection::Next)
             >
                 "Next"

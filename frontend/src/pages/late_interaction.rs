@@ -156,9 +156,8 @@ fn RankerSelect(
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let options = rankers.into_iter().enumerate().map(|(number, (slug, it))| {
-        let note = it.note.map(|it| format!(", {it}")).unwrap_or_default();
         let selected = move || at.with(|it| *it == Ok(number));
-        view! { <option value=slug prop:selected=selected>{it.label} {note}</option> }
+        view! { <option value=slug prop:selected=selected>{it.label}</option> }
     });
     let options = options.collect_view();
     let placeholder = move || {

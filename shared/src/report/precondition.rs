@@ -43,7 +43,7 @@ pub fn precondition_label(
             "query terms with different counts".to_owned()
         }
         (PreconditionQuantity::UnpairedDifferingTerms, _) => {
-            "query terms with different counts that are in no swapped pair".to_owned()
+            "query terms outside the swapped pair with different counts".to_owned()
         }
         (PreconditionQuantity::OneExtraTerms, _) => {
             "non-query terms with one more occurrence in document 2".to_owned()

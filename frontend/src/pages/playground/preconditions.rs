@@ -118,7 +118,7 @@ fn label(row: &PreconditionRow, names: &DocumentAndTermNames) -> String {
         ),
         PreconditionQuantity::DifferingTermCounts => "query terms with different counts".to_owned(),
         PreconditionQuantity::UnpairedDifferingTerms => {
-            "query terms with different counts that are in no swapped pair".to_owned()
+            "query terms outside the swapped pair with different counts".to_owned()
         }
         PreconditionQuantity::OneExtraTerms => {
             format!("non-query terms with one more occurrence in {}", text(2))
@@ -221,7 +221,7 @@ fn measured_text(measured: &MeasuredPrecondition) -> String {
 /// Returns why there is no value.
 fn missing_value_reason(quantity: PreconditionQuantity) -> &'static str {
     match quantity {
-        PreconditionQuantity::Repetitions => "does not apply",
+        PreconditionQuantity::Repetitions => "not a repetition",
         PreconditionQuantity::TermDistanceLead { .. } => {
             "a document has fewer than two query terms"
         }
