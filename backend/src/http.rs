@@ -148,7 +148,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         jobs,
         trainings,
         annotation: AnnotationTaskService::start_with_log_writer(store.clone()),
-        limits: ServerLimits::new(),
+        limits: ServerLimits::new(models.ranker_specs().len()),
         pages: StaticFiles::embedded(),
         health: health::HealthMonitor::default(),
         shutdown: stopping.clone(),

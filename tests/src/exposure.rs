@@ -33,9 +33,12 @@ const SERVER: &str = "127.0.0.1:8017";
 /// The header value that makes browsers use only HTTPS for a year.
 const HSTS: &str = "max-age=31536000";
 
-/// The number of scoring requests that one client may send at once; after that, one is admitted
-/// every two seconds.
+/// The number of scoring requests for each ranker that one client may send at once; after that, one
+/// is admitted every two seconds.
 const BURST: usize = 10;
+
+/// More scoring requests than a client may send at once for all rankers of the server.
+const MAX_ASKED: usize = 100;
 
 #[test]
 fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
@@ -217,7 +220,7 @@ fn expect_separate_limits(proxy: &Proxy) {
     for client in 2..5 {
         let visitor = Visitor::new(proxy, client);
         let n = visitor.n_scored(&[]);
-        assert!((BURST..20).contains(&n), "client {client}: {n}");
+        assert!((BURST..MAX_ASKED).contains(&n), "client {client}: {n}");
         // Headers that the client sends itself do not make it count as another client.
         for spoofed in [
             ("x-forwarded-for", "203.0.113.9"),
@@ -349,10 +352,10 @@ impl Visitor<'_> {
             .unwrap()
     }
 
-    /// Returns how many of 20 scoring requests are answered before one is refused.
+    /// Returns how many of [`MAX_ASKED`] scoring requests are answered before one is refused.
     fn n_scored(&self, headers: &[(&str, &str)]) -> usize {
         let body = r#"{"query": "river", "texts": ["a river"]}"#;
-        for n in 0..20 {
+        for n in 0..MAX_ASKED {
             let asked = self.request("POST", "/rerank", headers).body(body);
             match asked.send().unwrap().status().as_u16() {
                 200 => {}
@@ -360,7 +363,7 @@ impl Visitor<'_> {
                 other => panic!("{other} {headers:?}"),
             }
         }
-        20
+        MAX_ASKED
     }
 }
 

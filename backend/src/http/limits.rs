@@ -85,13 +85,20 @@ impl Allowance {
     const fn new(burst: u32, every: Duration) -> Allowance {
         Allowance { burst, every }
     }
+
+    /// Returns the allowance of something that is done a number of times at once.
+    fn times(self, n: usize) -> Allowance {
+        let n = u32::try_from(n).unwrap_or(u32::MAX).max(1);
+        Allowance::new(self.burst.saturating_mul(n), self.every / n)
+    }
 }
 
 /// Rate of anonymous requests: a page makes a handful of requests, and one for each change of a
 /// control.
 const READ_RATE: Allowance = Allowance::new(120, Duration::from_millis(100));
 
-/// Rate of scoring requests: the page waits for a pause in typing.
+/// Rate of scoring requests for each ranker: the page waits for a pause in typing, and then asks
+/// each of them.
 const SCORING_RATE: Allowance = Allowance::new(10, Duration::from_secs(2));
 
 /// Rate of requests per signed-in person, whatever address they share. Annotating by keyboard makes
@@ -160,10 +167,11 @@ impl ScoringTurn {
 }
 
 impl ServerLimits {
-    pub(super) fn new() -> ServerLimits {
+    /// Returns the limits of a server with a number of rankers.
+    pub(super) fn new(n_rankers: usize) -> ServerLimits {
         ServerLimits {
             reads: RateLimit::new(READ_RATE),
-            scores: RateLimit::new(SCORING_RATE),
+            scores: RateLimit::new(SCORING_RATE.times(n_rankers)),
             people: RateLimit::new(SIGNED_IN_RATE),
             guesses: RateLimit::new(FAILED_ATTEMPT_RATE),
             guesses_of_name: RateLimit::new(GUESSES_OF_NAME),

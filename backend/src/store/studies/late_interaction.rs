@@ -65,7 +65,8 @@ pub(crate) fn list_analysis_files(
     Ok(files)
 }
 
-/// Reads all analyses of a study, sorted by the spec of the ranker.
+/// Reads all analyses of a study, those that also have the state before fine-tuning first, then
+/// sorted by the spec of the ranker.
 pub(crate) fn load_late_interaction_analyses(
     data: &DataFolder,
     study: &str,
@@ -80,7 +81,10 @@ pub(crate) fn load_late_interaction_analyses(
             })?;
         all.push(found);
     }
-    all.sort_by(|a, b| a.header.ranker.spec.cmp(&b.header.ranker.spec));
+    all.sort_by_cached_key(|it| {
+        let is_without = it.before_fine_tuning.is_none();
+        (is_without, it.header.ranker.spec.clone())
+    });
     Ok(all)
 }
 

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use shared::compare::RankerRef;
 use shared::report::format;
 use shared::score::RankerKind;
-use shared::study::overview::StudyOverview;
+use shared::study::overview::{RankerOverviewRow, StudyOverview};
 
 use super::cite::CiteDialog;
 use super::export::ExportDialog;
@@ -109,16 +109,26 @@ pub(super) fn StudyHeader(
     }
 }
 
-/// Returns the address of the comparison of the first lexical ranker with the first neural one, or
-/// of the first two rankers.
+/// Returns the address of the comparison of the first lexical ranker with the most effective neural
+/// one, or of the first two rankers.
 fn comparison_href(overview: &StudyOverview) -> String {
-    let first = |kind| {
-        let row = overview.rows.iter().find(|it| it.ranker.kind == kind)?;
-        Some(RankerRef::Ranker(row.slug.clone()))
+    let of_kind = |kind| {
+        overview
+            .rows
+            .iter()
+            .filter(move |it| it.ranker.kind == kind)
     };
+    let lexical = of_kind(RankerKind::Lexical).next();
+    let effectiveness = |it: &&RankerOverviewRow| it.effectiveness.first().copied().flatten();
+    let neural = of_kind(RankerKind::Neural).max_by(|a, b| {
+        f64::total_cmp(
+            &effectiveness(a).unwrap_or_default(),
+            &effectiveness(b).unwrap_or_default(),
+        )
+    });
     let mut view = CompareView::default();
-    if let Some((lexical, neural)) = first(RankerKind::Lexical).zip(first(RankerKind::Neural)) {
-        view.comparison.rankers = [lexical, neural];
+    if let Some(pair) = lexical.zip(neural) {
+        view.comparison.rankers = <[_; 2]>::from(pair).map(|it| RankerRef::Ranker(it.slug.clone()));
     }
     view.href(&overview.name)
 }
