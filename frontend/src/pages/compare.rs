@@ -60,8 +60,9 @@ pub(crate) fn CompareRankers(
                 .into_any()
         }
     };
+    let title = Signal::derive(move || Some(latest.reply.get()?.title.clone()));
     view! {
-        <StudyBreadcrumb study=scene.study.get_value() here="Compare rankers"/>
+        <StudyBreadcrumb study=scene.study.get_value() title here="Compare rankers"/>
         {failure}
         {body}
     }

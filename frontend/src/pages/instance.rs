@@ -121,6 +121,7 @@ pub(crate) fn InstanceDetailsPage() -> impl IntoView {
         let row = ranker_row(&verdicts, view.get().ranker.as_deref()?)?;
         Some(verdicts.into_iter().nth(row)?.ranker.label)
     });
+    let title = Memo::new(move |_| Some(show.get().flatten()?.1.ok()?.study_title));
     let wanted = RwSignal::new(None::<ListDirection>);
     let body = move || match (place.get(), show.get().flatten()) {
         (None, _) | (_, None) => InstancePlaceholder().into_any(),
@@ -146,7 +147,7 @@ pub(crate) fn InstanceDetailsPage() -> impl IntoView {
         answered.is_some() && answered != place.get()
     };
     view! {
-        <Crumbs place view ranker ways/>
+        <Crumbs place title view ranker ways/>
         <OptionalErrorMessage error=lost retry=Callback::new(move |()| around.refetch())/>
         <div class:stale=stale aria-busy=move || stale().to_string()>{body}</div>
     }
@@ -162,6 +163,8 @@ fn ranker_row(verdicts: &[RankerInstanceVerdict], name: &str) -> Option<usize> {
 #[component]
 fn Crumbs(
     place: Memo<Option<InstancePath>>,
+    /// The title of the study, once an instance is loaded.
+    title: Memo<Option<String>>,
     view: Memo<InstanceView>,
     ranker: Memo<Option<String>>,
     ways: Memo<Option<InstanceNeighbors>>,
@@ -197,7 +200,7 @@ fn Crumbs(
             |it| it.position_text(probe),
         );
         Some(view! {
-            <a href=study>{place.study.clone()}</a>
+            <a href=study>{title.get().unwrap_or_else(|| place.study.clone())}</a>
             {list}
             <span>{here}</span>
         })

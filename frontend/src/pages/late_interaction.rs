@@ -73,8 +73,9 @@ pub(crate) fn LateInteractionPage(
         true => view! { <NoAnalysis study=name.get_value()/> }.into_any(),
         false => view! { <AnalysisView found overview scene/> }.into_any(),
     };
+    let title = Signal::derive(move || Some(overview.get()?.ok()?.title));
     view! {
-        <StudyBreadcrumb study here="Late interaction"/>
+        <StudyBreadcrumb study title here="Late interaction"/>
         <RequestReplyView
             answer=found
             until="Loading the analysis"

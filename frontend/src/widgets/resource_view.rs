@@ -58,9 +58,12 @@ pub(crate) fn RequestErrorMessage<T: Clone + 'static>(
 pub(crate) fn StudyBreadcrumb(
     /// The name of the study.
     study: String,
+    /// The title of the study, once it is loaded; until then its name is shown.
+    title: Signal<Option<String>>,
     /// The title of the page.
     here: &'static str,
 ) -> impl IntoView {
+    let name = study.clone();
     let (above, called) = match study.as_str() {
         LOCAL_STUDY => (PageRoute::Workbench, "Workbench"),
         _ => (PageRoute::Studies, "Studies"),
@@ -68,7 +71,9 @@ pub(crate) fn StudyBreadcrumb(
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
             <a href=above.href()>{called}</a>
-            <a href=PageRoute::Study { study }.href()>"Study"</a>
+            <a href=PageRoute::Study { study }.href()>
+                {move || title.get().unwrap_or_else(|| name.clone())}
+            </a>
             <span>{here}</span>
         </nav>
     }

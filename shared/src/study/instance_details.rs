@@ -25,6 +25,8 @@ pub(super) use lexical_analysis::InstanceLexicalAnalysis;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InstanceDetails {
+    /// The title of the study.
+    pub study_title: String,
     /// Its number among the instances of the axiom and variant.
     pub number: u64,
     /// The probe that found it.
@@ -264,6 +266,7 @@ impl Study {
             Some(read.term_score_contributions(&ranker, &self.totals))
         });
         let mut shown = InstanceDetails {
+            study_title: self.definition.title.clone(),
             has_withheld_texts: false,
             number,
             probe,

@@ -382,6 +382,7 @@ mod tests {
                 linguistic_spans: Vec::new(),
             });
         InstanceDetails {
+            study_title: String::new(),
             number: 0,
             probe,
             variant: AxiomVariant::Fixed,
