@@ -1,10 +1,13 @@
 //! The index: terms of each document in order, postings of each term, and statistics.
 //!
 //! The forward index is the sequence of term numbers of each document, so a position is an index
-//! into it; postings are made from it by counting. All data are flat columns of 32-bit integers:
-//! for English passages about twice the size of the text.
+//! into it; postings are made from it by counting. All data are flat columns: 4 bytes for each
+//! occurrence of a term and 5 for each posting, for English passages about one and a half times
+//! the size of the text.
 
 pub mod term_statistics;
+
+use std::collections::BTreeMap;
 
 use crate::error::Error;
 use crate::text::vocabulary::{TermNo, TokenNo};
@@ -99,7 +102,8 @@ impl IndexBuilder {
         }
         let n_postings = begins[n_terms] as usize;
         let mut docs = vec![0; n_postings];
-        let mut counts = vec![0; n_postings];
+        let mut counts = vec![0_u8; n_postings];
+        let mut large_counts = BTreeMap::new();
         let mut next: Vec<u32> = begins[..n_terms].to_vec();
         last_doc.fill(NONE);
         for (doc, range) in starts.windows(2).enumerate() {
@@ -110,7 +114,13 @@ impl IndexBuilder {
                     docs[next[term] as usize] = doc as u32;
                     next[term] += 1;
                 }
-                counts[next[term] as usize - 1] += 1;
+                let posting = next[term] - 1;
+                match &mut counts[posting as usize] {
+                    &mut LARGE_COUNT => {
+                        *large_counts.entry(posting).or_insert(LARGE_COUNT.into()) += 1
+                    }
+                    count => *count += 1,
+                }
             }
         }
         Ok(Index {
@@ -126,6 +136,7 @@ impl IndexBuilder {
             posting_starts: begins,
             docs,
             counts,
+            large_counts,
             collection_frequencies: cf,
         })
     }
@@ -145,17 +156,45 @@ pub struct Index {
     /// The offset of the postings of each term.
     posting_starts: Vec<u32>,
     docs: Vec<DocNo>,
-    counts: Vec<u32>,
+    /// The number of occurrences of each posting, up to [`LARGE_COUNT`].
+    counts: Vec<u8>,
+    /// The counts above [`LARGE_COUNT`], by the offset of the posting.
+    large_counts: BTreeMap<u32, u32>,
     collection_frequencies: Vec<u64>,
 }
 
+/// The largest count in the column of counts; larger ones are beside it.
+const LARGE_COUNT: u8 = u8::MAX;
+
 /// The documents that contain a term, with the number of occurrences in each.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Postings<'a> {
     /// The documents, ascending.
     pub docs: &'a [DocNo],
-    /// The number of occurrences in each document, above 0.
-    pub counts: &'a [u32],
+    /// The number of occurrences in each document, above 0 and up to [`LARGE_COUNT`].
+    counts: &'a [u8],
+    large_counts: &'a BTreeMap<u32, u32>,
+    /// The offset of the first posting.
+    start: u32,
+}
+
+impl<'a> Postings<'a> {
+    /// Returns the number of occurrences in the document at an index of `docs`.
+    pub fn count_at(self, at: usize) -> u32 {
+        let count = self.counts[at];
+        match count {
+            LARGE_COUNT => {
+                let known = self.large_counts.get(&(self.start + at as u32));
+                known.copied().unwrap_or(count.into())
+            }
+            _ => count.into(),
+        }
+    }
+
+    /// Iterates over the number of occurrences in each document, above 0.
+    pub fn counts(self) -> impl Iterator<Item = u32> + 'a {
+        (0..self.docs.len()).map(move |at| self.count_at(at))
+    }
 }
 
 impl Index {
@@ -228,6 +267,8 @@ impl Index {
         Postings {
             docs: &self.docs[range.clone()],
             counts: &self.counts[range],
+            large_counts: &self.large_counts,
+            start: self.posting_starts[term as usize],
         }
     }
 
@@ -253,8 +294,11 @@ impl Index {
             + self.tokens.len()
             + self.posting_starts.len()
             + self.docs.len()
-            + self.counts.len();
-        words * 4 + self.collection_frequencies.len() * 8 + self.vocabulary.memory_bytes()
+            + 2 * self.large_counts.len();
+        words * 4
+            + self.counts.len()
+            + self.collection_frequencies.len() * 8
+            + self.vocabulary.memory_bytes()
     }
 }
 
@@ -268,9 +312,11 @@ mod tests {
         let index = Index::build(&Analyzer::default(), docs).unwrap();
         let term = |word: &str| index.vocabulary().term_no(word).unwrap();
         let river = index.postings(term("river"));
-        assert_eq!((river.docs, river.counts), (&[0][..], &[2][..]));
+        assert_eq!(river.docs, [0]);
+        assert_eq!(river.counts().collect::<Vec<_>>(), [2]);
         let bank = index.postings(term("bank"));
-        assert_eq!((bank.docs, bank.counts), (&[0, 2][..], &[1, 1][..]));
+        assert_eq!(bank.docs, [0, 2]);
+        assert_eq!(bank.counts().collect::<Vec<_>>(), [1, 1]);
         assert_eq!((index.df(term("bank")), index.cf(term("river"))), (2, 2));
         assert_eq!(index.document_length(1), 0);
         assert_eq!(
@@ -284,5 +330,17 @@ mod tests {
             index.term_sequence_of_doc(0),
             [term("river"), term("bank"), term("river")]
         );
+    }
+
+    #[test]
+    fn large_counts_are_exact() {
+        let docs = [254, 255, 256, 70_000, 1].map(|n| "river ".repeat(n) + "bank");
+        let index = Index::build(&Analyzer::default(), docs.iter().map(String::as_str)).unwrap();
+        let counts = |word: &str| -> Vec<u32> {
+            let term = index.vocabulary().term_no(word).unwrap();
+            index.postings(term).counts().collect()
+        };
+        assert_eq!(counts("river"), [254, 255, 256, 70_000, 1]);
+        assert_eq!(counts("bank"), [1; 5]);
     }
 }

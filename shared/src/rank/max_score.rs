@@ -8,14 +8,17 @@
 //! is scored. Contributions are computed once for each term ([`TopKSearcher`]), in 32 bits and
 //! rounded up.
 
+use std::ops::Deref;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{LexicalQueryScorer, LexicalRanker};
 use crate::index::term_statistics::{DistinctQueryTerms, QueryTermStatistics};
 use crate::index::{DocNo, DocumentAndTermTotals, Index, Postings};
 use crate::text::vocabulary::TermNo;
 
-/// Top-k search in an index with one lexical ranker; it caches the contributions of terms.
+/// Top-k search in an index with one lexical ranker; it caches the contributions of terms, up to
+/// [`MIN_CACHED_BYTES`] or a fraction of the size of the index.
 pub struct TopKSearcher {
     ranker: LexicalRanker,
     totals: DocumentAndTermTotals,
@@ -24,8 +27,10 @@ pub struct TopKSearcher {
     shortest: u32,
     /// The length of the longest document, for which that part is smallest.
     longest: u32,
-    /// The contributions of each term that has been used.
+    /// The contributions of each term that has been used, while there is room for them.
     gains: Vec<OnceLock<Gains>>,
+    n_cached_bytes: AtomicUsize,
+    max_cached_bytes: usize,
 }
 
 /// A document with its score.
@@ -48,6 +53,12 @@ const POSTINGS_IN_BLOCK: usize = 4;
 /// posting.
 const DENSE: usize = 16;
 
+/// The least room for cached contributions, in bytes.
+const MIN_CACHED_BYTES: usize = 64 << 20;
+
+/// The size of the index relative to the room for cached contributions.
+const INDEX_PER_CACHED: usize = 4;
+
 /// The number of postings that a lookup compares at once.
 const COMPARED: usize = 8;
 
@@ -63,7 +74,27 @@ impl TopKSearcher {
             gains: (0..index.vocabulary().len())
                 .map(|_| OnceLock::new())
                 .collect(),
+            n_cached_bytes: AtomicUsize::new(0),
+            max_cached_bytes: MIN_CACHED_BYTES.max(index.memory_bytes() / INDEX_PER_CACHED),
         }
+    }
+
+    /// Returns the contributions of a term from the cache, or computes them. They are the same
+    /// either way.
+    fn gains_of_term(&self, index: &Index, term: TermNo) -> TermGains<'_> {
+        let place = &self.gains[term as usize];
+        if let Some(gains) = place.get() {
+            return TermGains::Cached(gains);
+        }
+        let gains = self.measure(index, term);
+        let n_bytes = gains.n_bytes();
+        if self.n_cached_bytes.load(Ordering::Relaxed) + n_bytes > self.max_cached_bytes {
+            return TermGains::Computed(Box::new(gains));
+        }
+        TermGains::Cached(place.get_or_init(|| {
+            self.n_cached_bytes.fetch_add(n_bytes, Ordering::Relaxed);
+            gains
+        }))
     }
 
     /// Returns the best `k` documents among those that contain a query term: higher scores first,
@@ -76,13 +107,14 @@ impl TopKSearcher {
         let weighed = self.ranker.prepare_query_scorer(query, &self.totals);
         let lists = query.iter().enumerate().filter_map(|(place, term)| {
             let number = term.term_no?;
-            let gains = self.gains[number as usize].get_or_init(|| self.measure(index, number));
+            let gains = self.gains_of_term(index, number);
             let weight = self.in_query(term.count) as f32;
             Some(List {
                 place,
                 weight,
                 most: gains.most * weight,
                 gains,
+                postings: index.postings(number),
             })
         });
         let mut lists: Vec<List<'_>> = lists.collect();
@@ -125,18 +157,18 @@ impl TopKSearcher {
         let weighed = self
             .ranker
             .prepare_query_scorer(&vec![unit(index, term)], &self.totals);
-        let Postings { docs, counts } = index.postings(term);
-        let adds = docs.iter().zip(counts).map(|(&doc, &count)| {
+        let postings = index.postings(term);
+        let docs = postings.docs;
+        let adds = docs.iter().zip(postings.counts()).map(|(&doc, count)| {
             let gain = gain(&weighed, 0, count, index.document_length(doc));
             // Never 0, so that a sum shows whether any term occurs.
-            let add = ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE);
-            Add { add, count }
+            ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE)
         });
-        let mut adds: Vec<Add> = adds.collect();
-        let most = adds.iter().map(|it| it.add).fold(0.0, f32::max);
+        let mut adds: Vec<f32> = adds.collect();
+        let most = adds.iter().copied().fold(0.0, f32::max);
         let dense = (docs.len() * DENSE >= index.n_docs())
-            .then(|| Dense::new(index.n_docs(), docs, &adds, most));
-        adds.push(Add::NONE);
+            .then(|| Dense::new(index.n_docs(), postings, &adds, most));
+        adds.push(0.0);
         let end = [DocNo::MAX; COMPARED];
         let n_blocks = docs.len().div_ceil(POSTINGS_IN_BLOCK).max(1);
         let shift = index
@@ -261,8 +293,9 @@ struct Gains {
     most: f32,
     /// The documents, ascending, followed by [`COMPARED`] sentinels.
     docs: Box<[DocNo]>,
-    /// The contribution to each document, and one element for the end.
-    adds: Box<[Add]>,
+    /// The upper bound of the contribution to each document, above 0, if the term occurs once in
+    /// the query; and 0 for the end.
+    adds: Box<[f32]>,
     /// For each block of `1 << shift` documents, the first posting that is not before it.
     blocks: Box<[u32]>,
     shift: u32,
@@ -279,34 +312,45 @@ struct Dense {
     counts: Box<[u8]>,
 }
 
+impl Gains {
+    fn n_bytes(&self) -> usize {
+        let dense = self.dense.as_ref().map_or(0, |it| 2 * it.adds.len());
+        4 * (self.docs.len() + self.adds.len() + self.blocks.len()) + dense
+    }
+}
+
+/// The contributions of a term, from the cache or for one search.
+enum TermGains<'a> {
+    Cached(&'a Gains),
+    Computed(Box<Gains>),
+}
+
+impl Deref for TermGains<'_> {
+    type Target = Gains;
+
+    fn deref(&self) -> &Gains {
+        match self {
+            TermGains::Cached(gains) => gains,
+            TermGains::Computed(gains) => gains,
+        }
+    }
+}
+
 impl Dense {
-    fn new(n_docs: usize, docs: &[DocNo], adds: &[Add], most: f32) -> Dense {
+    fn new(n_docs: usize, postings: Postings<'_>, adds: &[f32], most: f32) -> Dense {
         let step = most / 250.0;
         let mut dense = Dense {
             adds: vec![0; n_docs].into(),
             step,
             counts: vec![0; n_docs].into(),
         };
-        for (&doc, it) in docs.iter().zip(adds) {
-            let n_steps = (it.add / step).ceil() as u8;
+        for ((&doc, add), count) in postings.docs.iter().zip(adds).zip(postings.counts()) {
+            let n_steps = (add / step).ceil() as u8;
             dense.adds[doc as usize] = n_steps.saturating_add(1);
-            dense.counts[doc as usize] = it.count.min(u8::MAX.into()) as u8;
+            dense.counts[doc as usize] = count.min(u8::MAX.into()) as u8;
         }
         dense
     }
-}
-
-/// The contribution of a term to a document.
-#[derive(Clone, Copy)]
-struct Add {
-    /// The upper bound if the term occurs once in the query, above 0.
-    add: f32,
-    /// The number of occurrences in the document.
-    count: u32,
-}
-
-impl Add {
-    const NONE: Add = Add { add: 0.0, count: 0 };
 }
 
 /// A query term with its postings.
@@ -317,7 +361,8 @@ struct List<'a> {
     weight: f32,
     /// The largest contribution to a score.
     most: f32,
-    gains: &'a Gains,
+    gains: TermGains<'a>,
+    postings: Postings<'a>,
 }
 
 impl List<'_> {
@@ -331,7 +376,7 @@ impl List<'_> {
             let sum = &mut sums[doc as usize];
             touched[n_touched] = doc;
             n_touched += usize::from(*sum == 0.0);
-            *sum += it.add * self.weight;
+            *sum += it * self.weight;
         }
         touched.truncate(n_touched);
     }
@@ -341,7 +386,9 @@ impl List<'_> {
     fn add_to(&self, found: &mut [(DocNo, f32)]) -> f32 {
         let Some(dense) = &self.gains.dense else {
             for (doc, sum) in found {
-                *sum += self.look_up(*doc).add * self.weight;
+                let nothing = self.gains.adds.len() - 1;
+                let at = self.posting(*doc).unwrap_or(nothing);
+                *sum += self.gains.adds[at] * self.weight;
             }
             return 0.0;
         };
@@ -356,13 +403,13 @@ impl List<'_> {
     fn count(&self, doc: DocNo) -> u32 {
         let dense = self.gains.dense.as_ref();
         match dense.map_or(u8::MAX, |it| it.counts[doc as usize]) {
-            u8::MAX => self.look_up(doc).count,
+            u8::MAX => self.posting(doc).map_or(0, |at| self.postings.count_at(at)),
             count => count.into(),
         }
     }
 
-    /// Returns the contribution to a document; [`Add::NONE`] without the term.
-    fn look_up(&self, doc: DocNo) -> Add {
+    /// Returns the posting of a document; `None` without the term.
+    fn posting(&self, doc: DocNo) -> Option<usize> {
         let mut at = self.gains.blocks[(doc >> self.gains.shift) as usize] as usize;
         // Compared without a branch, so that the processor can read ahead for the next document.
         loop {
@@ -373,9 +420,7 @@ impl List<'_> {
                 break;
             }
         }
-        let nothing = self.gains.adds.len() - 1;
-        let place = [nothing, at][usize::from(self.gains.docs[at] == doc)];
-        self.gains.adds[place]
+        (self.gains.docs[at] == doc).then_some(at)
     }
 }
 
@@ -498,7 +543,8 @@ pub(crate) mod tests {
 
     #[test]
     fn pruning_loses_nothing() {
-        let texts = texts();
+        let mut texts = texts();
+        texts.push("w0 w5 w38 ".repeat(300));
         let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
         let rankers = [
             "bm25",
@@ -509,6 +555,10 @@ pub(crate) mod tests {
         ];
         for ranker in rankers.map(|it| it.parse::<LexicalRanker>().unwrap()) {
             let searcher = TopKSearcher::for_lexical_ranker(&index, ranker);
+            let without_cache = TopKSearcher {
+                max_cached_bytes: 0,
+                ..TopKSearcher::for_lexical_ranker(&index, ranker)
+            };
             for query in [
                 "w0 w1 w2",
                 "w0 w38",
@@ -518,11 +568,11 @@ pub(crate) mod tests {
             ] {
                 let query = index.query_term_statistics(query);
                 for k in [0, 1, 10, 1000] {
-                    assert_eq!(
-                        searcher.search(&index, &query, k),
-                        all(&index, ranker, &query, k),
-                        "{ranker} {query:?} {k}"
-                    );
+                    let expected = all(&index, ranker, &query, k);
+                    for searcher in [&searcher, &without_cache] {
+                        let found = searcher.search(&index, &query, k);
+                        assert_eq!(found, expected, "{ranker} {query:?} {k}");
+                    }
                 }
             }
         }

@@ -10,7 +10,7 @@ use rustc_hash::FxHasher;
 pub(crate) struct StringInterner {
     letters: String,
     /// The end of each string in `letters`.
-    ends: Vec<u32>,
+    ends: Vec<usize>,
     /// Used for lookups only and never iterated, so its order does not matter.
     table: HashTable<u32>,
 }
@@ -41,23 +41,23 @@ impl StringInterner {
         }
         let number = ends.len() as u32;
         letters.push_str(wanted);
-        ends.push(letters.len() as u32);
+        ends.push(letters.len());
         table.insert_unique(hashed, number, |&it| hash(name(letters, ends, it)));
         number
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.letters.len() + self.ends.len() * 4 + self.table.allocation_size()
+        self.letters.len() + self.ends.len() * size_of::<usize>() + self.table.allocation_size()
     }
 }
 
-fn name<'a>(letters: &'a str, ends: &[u32], number: u32) -> &'a str {
+fn name<'a>(letters: &'a str, ends: &[usize], number: u32) -> &'a str {
     let start = if number == 0 {
         0
     } else {
-        ends[number as usize - 1] as usize
+        ends[number as usize - 1]
     };
-    &letters[start..ends[number as usize] as usize]
+    &letters[start..ends[number as usize]]
 }
 
 fn hash(text: &str) -> u64 {

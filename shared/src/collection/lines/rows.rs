@@ -1,11 +1,11 @@
 //! Rows of files: checks of ids and texts, and the report on warnings and rejected rows.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
 use super::{FileLine, FileSizeLimits, LineReader};
 use crate::collection::FileInput;
 use crate::error::{Error, FileReadReport};
+use crate::text::interner::StringInterner;
 
 /// The warnings about an accepted row.
 pub(crate) type AcceptedRowWarnings = Vec<String>;
@@ -37,16 +37,21 @@ pub(crate) fn feed_nonblank_lines_to_parser(
 }
 
 /// The line in which each id first occurs.
-#[derive(Debug, Default)]
-pub(crate) struct IdFirstOccurrences(BTreeMap<String, u64>);
+#[derive(Default)]
+pub(crate) struct IdFirstOccurrences {
+    ids: StringInterner,
+    /// The line of each id, in the order of the numbers of the ids.
+    lines: Vec<u64>,
+}
 
 impl IdFirstOccurrences {
     /// Adds an id; if it is known, returns the line where it first occurs as the error.
     pub(crate) fn insert(&mut self, id: &str, line: u64) -> Result<(), u64> {
-        match self.0.get(id) {
+        let number = self.ids.insert(id) as usize;
+        match self.lines.get(number) {
             Some(&first) => Err(first),
             None => {
-                self.0.insert(id.to_owned(), line);
+                self.lines.push(line);
                 Ok(())
             }
         }
