@@ -61,6 +61,7 @@
 
 pub mod error;
 pub mod user_text;
+mod interner;
 pub mod collection;
 pub mod text;
 pub mod index;

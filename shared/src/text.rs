@@ -7,7 +7,6 @@ pub mod tokenize;
 pub mod wordpiece;
 pub mod stopwords;
 pub mod stemming;
-pub(crate) mod interner;
 pub mod vocabulary;
 pub mod linguistics;
 

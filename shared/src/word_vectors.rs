@@ -19,7 +19,7 @@ use crate::collection::Query;
 use crate::error::{Error, ErrorFieldName};
 use crate::index::term_statistics::DistinctQueryTerms;
 use crate::index::{DocNo, Index};
-use crate::text::interner::StringInterner;
+use crate::interner::StringInterner;
 use crate::text::vocabulary::TermNo;
 pub use bag_of_words::WordSimilarToQuery;
 pub(crate) use bag_of_words::{

@@ -1,8 +1,8 @@
 //! Numbers for terms; each distinct token is stemmed only once.
 
-use super::interner::StringInterner;
 use super::stemming::TokenStemmer;
 use super::{Analyzer, stopwords};
+use crate::interner::StringInterner;
 
 /// Number of a term, in order of first occurrence.
 pub type TermNo = u32;

@@ -15,8 +15,8 @@ use unicode_normalization::char::decompose_canonical;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::ByteSpan;
-use super::interner::StringInterner;
 use crate::error::Error;
+use crate::interner::StringInterner;
 
 /// The token for a word that the vocabulary cannot represent.
 pub const UNKNOWN_TOKEN: &str = "[UNK]";

@@ -5,7 +5,7 @@ use std::io::Read;
 use super::{FileLine, FileSizeLimits, LineReader};
 use crate::collection::FileInput;
 use crate::error::{Error, FileReadReport};
-use crate::text::interner::StringInterner;
+use crate::interner::StringInterner;
 
 /// The warnings about an accepted row.
 pub(crate) type AcceptedRowWarnings = Vec<String>;

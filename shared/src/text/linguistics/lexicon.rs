@@ -6,7 +6,7 @@ use harper_brill::UPOS;
 use serde::{Deserialize, Deserializer, de};
 
 use super::PartOfSpeech;
-use crate::text::interner::StringInterner;
+use crate::interner::StringInterner;
 
 /// Returns the most frequent tag of a form in lower case.
 pub(super) fn most_frequent_tag(form: &str) -> Option<PartOfSpeech> {
