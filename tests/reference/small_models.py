@@ -548,24 +548,27 @@ kind. It reads English, in lower case.
 
 ## Training texts
 
-{passages} passages of Wikipedia articles and {questions} questions about them, from the
-Question-Answer Dataset of Smith, Heilman and Hwa (2008-2010; GFDL, and CC BY-SA 3.0), and two
-pseudo-queries for each passage: a few of its words, in their order. A relevant passage has the
-answer of its question as a string: a weak judgment, which favors rankers that match words.
-`tests/reference/small_models.py` makes the model again; the weights then differ, and the figures
-below with them, since they are of one training with one seed.
+{passages} passages of Wikipedia articles and {questions} training questions about them, from
+the Question-Answer Dataset of Smith, Heilman and Hwa (2008-2010; CC BY-SA 3.0, older parts also
+under the GFDL), and two pseudo-queries for each passage: a few of its words, in their order. A
+passage is relevant if it contains the answer to the question as a string: a weak judgment,
+which favors rankers that match words. `tests/reference/small_models.py` makes the model again;
+the weights then differ, and the figures below with them, since they are of one training with
+one seed.
 
 ## Effectiveness on the test questions
 
-Questions about articles of which no passage and no question was seen in training. The candidates
-of a question are the relevant passages and up to 24 others of its article, drawn at random.
+Questions about articles of which no passage and no question was seen in training; a few
+articles have a passage in common. The candidates of a question are the relevant passages and up
+to 24 others of its article, drawn at random.
 
 {ours}
 
 ## Effectiveness on the demo collection
 
-The 64 queries in `demo/`, whose texts and grades from 0 to 3 were written for Axioscope. No text
-of it was seen in training. The candidates of a query are the 16 passages on its subject.
+The 64 queries in `demo/`, whose texts and grades from 0 to 3 were written for Axioscope; from
+grade 1 on a passage counts as relevant. None of these texts was seen in training. The
+candidates of a query are the 16 passages on its subject.
 
 {demo}
 
@@ -581,9 +584,9 @@ table. "One score for all": ties are ordered by document id, descending, as in t
 PRETRAINED = "a masked language model of the same passages, trained from random weights"
 CARDS = {
     "tiny-bert": {
-        "is": "A BERT of three layers, here as a bi-encoder: the mean of its last states. It was "
-              "trained to predict hidden words, not to rank. It is what `tiny-colbert` and "
-              "`tiny-cross-encoder` were before fine-tuning.",
+        "is": "A BERT of three layers, evaluated here as a bi-encoder, whose vector is the mean "
+              "of the last hidden states. It was trained to predict hidden words, not to rank. It "
+              "is what `tiny-colbert` and `tiny-cross-encoder` were before fine-tuning.",
         "use": "To see what fine-tuning changes, and how late interaction (`:late`) and SPLADE "
                "(`:splade`) look without it; the tables are of `:bi`.",
         "layers, units": "3, 128",
@@ -591,27 +594,28 @@ CARDS = {
                     "of 32 pairs, from random weights",
     },
     "tiny-colbert": {
-        "is": "A ColBERT without markers and `[MASK]` tokens, as in Formal et al. (2021), made of "
-              "`tiny-bert`.",
-        "use": "To see late interaction at work: which tokens match, term importance, spectra, "
-               "and axioms. On the demo collection it ranks better than BM25.",
+        "is": "A ColBERT without markers and `[MASK]` tokens, as in Formal et al. (2021), "
+              "fine-tuned from `tiny-bert`.",
+        "use": "To see late interaction at work: which tokens match, term importance, spectra of "
+               "token vectors (\"A White Box Analysis of ColBERT\", ECIR 2021), and axioms. On the "
+               "demo collection its AP is higher than that of BM25.",
         "layers, units, vector": "3, 128, 128",
         "training": "`axioscope train --model colbert`; `recipe.toml` has all numbers, "
                     "`curves.jsonl` the learning curve",
     },
     "tiny-cross-encoder": {
-        "is": "A cross-encoder with one label, made of `tiny-bert`.",
+        "is": "A cross-encoder with one label, fine-tuned from `tiny-bert`.",
         "use": "To see attention maps and axioms of a ranker that reads query and document "
-               "together. On the demo collection it ranks better than BM25.",
+               "together. On the demo collection its AP is higher than that of BM25.",
         "layers, units": "3, 128",
         "training": "`axioscope train --model cross-encoder`; `recipe.toml` has all numbers, "
                     "`curves.jsonl` the learning curve",
     },
     "tiny-epic": {
-        "is": "An EPIC: weights of the tokens of a query, and weights of all tokens of the "
-              "vocabulary for a document.",
-        "use": "To see weights of tokens and axioms of a sparse ranker. On the demo collection it "
-               "ranks better than BM25.",
+        "is": "An EPIC: it weighs the tokens of a query, and for a document all tokens of the "
+              "vocabulary.",
+        "use": "To see weights of tokens and axioms of a sparse ranker. On the demo collection its "
+               "AP is higher than that of BM25.",
         "layers, units": "2, 64",
         "training": f"{PRETRAINED} in 1,000 updates; then 1,000 updates of 16 queries with a "
                     "relevant and three other passages, softmax cross-entropy",
@@ -621,14 +625,14 @@ CARDS = {
               "them appended.",
         "use": "To see document expansion. The queries are made of words of the document more "
                "than of questions that it answers.",
-        "layers, units": "2 and 2, 80",
+        "layers, units": "2 in the encoder and 2 in the decoder, 80",
         "training": "1,500 updates of 32 passages with one of their queries, from random weights",
     },
     "tiny-monot5": {
         "is": "A T5 that reads query and document and predicts `true` or `false`.",
         "use": "To see that a monoT5 runs, and what a ranker that ignores the query looks like in "
-               "axioms and controls. Its scores mean nothing else.",
-        "layers, units": "2 and 2, 80",
+               "axioms and controls. Its scores have no other use.",
+        "layers, units": "2 in the encoder and 2 in the decoder, 80",
         "training": "from `tiny-doc2query`; 1,000 updates of 12 queries with a relevant and three "
                     "other passages, softmax cross-entropy over log P(true)",
     },

@@ -147,10 +147,11 @@ pub fn effectiveness_and_controls_table(
     let table = ReportTable::new("effectiveness", "effectiveness")
         .add_text_columns("ranking")
         .with_more_columns_of_kind(TableColumnKind::Number, measures.iter().copied());
-    let mut note = format!(
-        "The rows from the standard error on are for {}.",
-        describe_queries(controls, split)
-    );
+    let rows = match own.len() {
+        1 => "All rows",
+        _ => "The rows from the standard error on",
+    };
+    let mut note = format!("{rows} are for {}.", describe_queries(controls, split));
     // The texts of a training are not always known.
     if n_candidates > 0 {
         note += &format!(
