@@ -18,7 +18,7 @@ use crate::index::{DocNo, DocumentAndTermTotals, Index, Postings};
 use crate::text::vocabulary::TermNo;
 
 /// Top-k search in an index with one lexical ranker; it caches the contributions of terms, up to
-/// [`MIN_CACHED_BYTES`] or a fraction of the size of the index.
+/// 64 MiB or a quarter of the size of the index.
 pub struct TopKSearcher {
     ranker: LexicalRanker,
     totals: DocumentAndTermTotals,
