@@ -63,6 +63,11 @@ fn scoring_body(path: &str, model: &str, query: &str, documents: &[String]) -> V
 }
 
 impl Site {
+    /// Returns the number of scoring requests that one client may send at once.
+    fn n_scorings_at_once(&self) -> usize {
+        10 * self.app.models.ranker_specs().len()
+    }
+
     async fn new(door: ListenScope) -> Site {
         Site::with(door, models::tests::tiny()).await
     }
