@@ -2,8 +2,7 @@
 //!
 //! The forward index is the sequence of term numbers of each document, so a position is an index
 //! into it; postings are made from it by counting. All data are flat columns: 4 bytes for each
-//! occurrence of a term and 5 for each posting, for English passages about one and a half times
-//! the size of the text.
+//! occurrence of a term and 5 for each posting.
 
 pub mod term_statistics;
 

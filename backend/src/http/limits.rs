@@ -97,8 +97,8 @@ impl Allowance {
 /// control.
 const READ_RATE: Allowance = Allowance::new(120, Duration::from_millis(100));
 
-/// Rate of scoring requests for each ranker: the page waits for a pause in typing, and then asks
-/// each of them.
+/// Rate of scoring requests for each ranker of the server: after a pause in typing, the Playground
+/// sends one request to every ranker.
 const SCORING_RATE: Allowance = Allowance::new(10, Duration::from_secs(2));
 
 /// Rate of requests per signed-in person, whatever address they share. Annotating by keyboard makes

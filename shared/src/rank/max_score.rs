@@ -79,20 +79,19 @@ impl TopKSearcher {
         }
     }
 
-    /// Returns the contributions of a term from the cache, or computes them. They are the same
-    /// either way.
+    /// Returns the contributions of a term: from the cache, or computed for this search if the
+    /// cache is full.
     fn gains_of_term(&self, index: &Index, term: TermNo) -> TermGains<'_> {
         let place = &self.gains[term as usize];
-        if let Some(gains) = place.get() {
-            return TermGains::Cached(gains);
-        }
-        let gains = self.measure(index, term);
-        let n_bytes = gains.n_bytes();
-        if self.n_cached_bytes.load(Ordering::Relaxed) + n_bytes > self.max_cached_bytes {
-            return TermGains::Computed(Box::new(gains));
+        if place.get().is_none()
+            && self.n_cached_bytes.load(Ordering::Relaxed) >= self.max_cached_bytes
+        {
+            return TermGains::Computed(Box::new(self.measure(index, term)));
         }
         TermGains::Cached(place.get_or_init(|| {
-            self.n_cached_bytes.fetch_add(n_bytes, Ordering::Relaxed);
+            let gains = self.measure(index, term);
+            self.n_cached_bytes
+                .fetch_add(gains.n_bytes(), Ordering::Relaxed);
             gains
         }))
     }

@@ -44,11 +44,10 @@ impl<'a> DiscrepancyRows<'a> {
         let Some((none, tuned)) = both else { return };
         let rankers = || tuned.rankers.iter().enumerate();
         let shares = rankers().filter_map(|(at, it)| {
-            let both = neutral(none, at).zip(neutral(tuned, at))?;
-            Some((it, both))
+            let (zero, width) = neutral(none, at).zip(neutral(tuned, at))?;
+            Some((it, [zero, width]))
         });
-        let change = |(_, (zero, width)): &(_, (f64, f64))| width - zero;
-        if let Some((it, (zero, width))) = shares.max_by(|a, b| change(a).total_cmp(&change(b))) {
+        if let Some((it, [zero, width])) = with_largest_change(shares) {
             self.add(
                 "The command line of the published code sets no tie threshold (their δ) for any \
                  test, so any difference counts as an effect: share of neutral samples, for the \
@@ -60,11 +59,12 @@ impl<'a> DiscrepancyRows<'a> {
                 ("ε tuned".to_owned(), TableValue::Fraction(width)),
             );
         }
-        let tests = rankers().filter_map(|(at, it)| Some((it, most_changed(none, tuned, at)?)));
-        let change = |(_, (_, [zero, width])): &(_, (_, [f64; 2]))| (zero - width).abs();
-        if let Some((it, (row, [zero, width]))) =
-            tests.max_by(|a, b| change(a).total_cmp(&change(b)))
-        {
+        let tests = rankers().flat_map(|(at, it)| {
+            let both = effects(none, at).zip(effects(tuned, at));
+            both.map(move |((row, a), (_, b))| ((it, row), [a.score.value, b.score.value]))
+        });
+        let changed = with_largest_change(tests).filter(|(_, [zero, width])| zero != width);
+        if let Some(((it, row), [zero, width])) = changed {
             self.add(
                 "The test and the ranker whose effect changes most without a tie threshold",
                 (
@@ -180,10 +180,7 @@ impl<'a> DiscrepancyRows<'a> {
                 let n = effect.n_scored() + kept.n_identical;
                 Some((asked, [lead / n as f64, effect.score.value]))
             });
-            let change = |(_, [with, without]): &(_, [f64; 2])| (with - without).abs();
-            let Some((asked, [with, without])) =
-                both.max_by(|a, b| change(a).total_cmp(&change(b)))
-            else {
+            let Some((asked, [with, without])) = with_largest_change(both) else {
                 continue;
             };
             self.add(
@@ -281,17 +278,10 @@ fn neutral(behaviours: &BehavioralTestResults, ranker: usize) -> Option<f64> {
     (n > 0).then(|| neutral as f64 / n as f64)
 }
 
-/// Returns the behavioral test whose score differs most, with both scores; `None` if none differs.
-fn most_changed<'a>(
-    one: &'a BehavioralTestResults,
-    other: &'a BehavioralTestResults,
-    ranker: usize,
-) -> Option<(&'a BehavioralTestRow, [f64; 2])> {
-    let both = effects(one, ranker).zip(effects(other, ranker));
-    let scores = both.map(|((row, a), (_, b))| (row, [a.score.value, b.score.value]));
-    let change = |it: &(&BehavioralTestRow, [f64; 2])| (it.1[0] - it.1[1]).abs();
-    let most = scores.max_by(|a, b| change(a).total_cmp(&change(b)))?;
-    (change(&most) > 0.0).then_some(most)
+/// Returns what has the largest difference of its two numbers; `None` if there is nothing.
+fn with_largest_change<T>(found: impl Iterator<Item = (T, [f64; 2])>) -> Option<(T, [f64; 2])> {
+    let change = |it: &(T, [f64; 2])| (it.1[0] - it.1[1]).abs();
+    found.max_by(|a, b| change(a).total_cmp(&change(b)))
 }
 
 #[cfg(test)]
