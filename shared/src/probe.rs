@@ -16,7 +16,7 @@ pub mod manipulation;
 pub mod transfer;
 pub mod additions;
 pub mod mining;
-pub mod doc_column;
+pub mod integer_column;
 mod instances;
 
 use std::borrow::Cow;

@@ -49,6 +49,8 @@ impl ScoreClaim<f64> {
             ScoreClaim::Different { a, b } => (a - b).abs(),
             ScoreClaim::DiminishingGain { few, more, most } => (more - few) - (most - more),
         };
+        // Never -0, so that equal margins have the same bits.
+        let margin = margin + 0.0;
         let outcome = if margin.abs() <= tie_width {
             VerdictOutcome::Tied
         } else if margin > 0.0 {

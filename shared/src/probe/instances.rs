@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::doc_column::{OwnedOrSharedDocNumbers, SharedDocNoColumn};
+use super::integer_column::{OwnedOrSharedIntegers, SharedIntegerColumn};
 use super::{AxiomVariant, Probe, ScoreClaim, ScoreClaimKind, StudyDocNo};
 use crate::error::{Error, ErrorFieldName};
 
@@ -54,7 +54,7 @@ pub struct ProbeInstances {
     /// `arity` documents for each instance.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
     #[serde(alias = "texts")]
-    docs: OwnedOrSharedDocNumbers,
+    docs: OwnedOrSharedIntegers,
 }
 
 impl ProbeInstances {
@@ -66,15 +66,15 @@ impl ProbeInstances {
             claim: probe.claim_kind(mode),
             n_found: Vec::new(),
             starts: vec![0],
-            docs: OwnedOrSharedDocNumbers::Owned(Vec::new()),
+            docs: OwnedOrSharedIntegers::Owned(Vec::new()),
         }
     }
 
     /// Creates instances whose documents come from a source. Returns an error if the column does
     /// not fit the header.
-    pub fn from_shared_doc_column(
+    pub fn from_shared_column(
         head: InstancesHeader,
-        texts: Arc<dyn SharedDocNoColumn>,
+        texts: Arc<dyn SharedIntegerColumn>,
     ) -> Result<ProbeInstances, Error> {
         let InstancesHeader {
             probe,
@@ -88,7 +88,7 @@ impl ProbeInstances {
             claim: probe.claim_kind(mode),
             n_found: found,
             starts,
-            docs: OwnedOrSharedDocNumbers::Shared(texts),
+            docs: OwnedOrSharedIntegers::Shared(texts),
         };
         match lent.is_valid_for_queries(lent.n_found.len()) {
             true => Ok(lent),
@@ -140,7 +140,7 @@ impl ProbeInstances {
     pub fn with_renumbered_docs(&self, numbers: &[StudyDocNo]) -> ProbeInstances {
         let texts = self.docs.iter().map(|&it| numbers[it as usize]);
         ProbeInstances {
-            docs: OwnedOrSharedDocNumbers::Owned(texts.collect()),
+            docs: OwnedOrSharedIntegers::Owned(texts.collect()),
             n_found: self.n_found.clone(),
             starts: self.starts.clone(),
             ..*self

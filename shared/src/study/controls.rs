@@ -149,6 +149,11 @@ impl<'a> InstanceFilter<'a> {
         }
     }
 
+    /// Whether the lengths of documents matter.
+    pub(super) fn limits_lengths(&self) -> bool {
+        self.delta.is_some()
+    }
+
     /// Returns whether the instances of a query count.
     pub(super) fn includes_query(&self, query: usize) -> bool {
         let own = &self.study.queries[query].split;

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+mod selection;
 mod lister;
+pub mod order;
+mod order_page;
 
 use super::Study;
 use super::controls::StudyPageControls;
@@ -66,7 +69,7 @@ pub enum InstanceSort {
     /// 1 if one of the documents is relevant (grade 1 or higher), otherwise 0; `c` is the fraction
     /// of the words of the query that are not English function words; `m` is the margin, 0 for a
     /// tie, and `s` the standard deviation of the ranker's scores. The first such instance of each
-    /// query comes before all others. Instances without a verdict come last.
+    /// query and outcome comes before all others. Instances without a verdict come last.
     #[default]
     MostInstructive,
     /// As mined: by query, then by documents.
@@ -221,7 +224,7 @@ mod tests {
         });
         let mut all: Vec<_> = all.filter(|it| listing.keeps(it.1)).collect();
         let deviation = standard_deviation(&study.scores[row]);
-        // Without the bonus of the first instance of each query.
+        // Without the bonus of the first instance of each query and outcome.
         let key = |it: &(u64, Option<VerdictWithMargin>, bool)| {
             let margin = it.1.map(|it| it.margin);
             match listing.sort {
@@ -229,7 +232,7 @@ mod tests {
                 InstanceSort::MostInstructive => margin.map_or(f64::INFINITY, |margin| {
                     let size = match margin.abs() {
                         it if it <= width => 0.0,
-                        it => it / (it + deviation),
+                        it => 1.0 - deviation / (it + deviation),
                     };
                     -(if it.2 { 3.0 } else { 1.0 } + size)
                 }),
@@ -243,7 +246,8 @@ mod tests {
         if listing.sort == InstanceSort::MostInstructive {
             let mut seen = std::collections::BTreeSet::new();
             let is_first = |it: &(u64, Option<VerdictWithMargin>, bool)| {
-                it.1.is_some() && seen.insert(instances.query_of_instance(it.0 as usize))
+                let query = instances.query_of_instance(it.0 as usize);
+                it.1.is_some_and(|it| seen.insert((query, it.outcome)))
             };
             let (first, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(is_first);
             all = first.into_iter().chain(rest).collect();

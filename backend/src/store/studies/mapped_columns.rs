@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 use sha2::{Digest, Sha256};
-use shared::probe::doc_column::SharedDocNoColumn;
+use shared::probe::integer_column::SharedIntegerColumn;
 use shared::probe::{InstancesHeader, ProbeInstances, StudyDocNo};
 
 use crate::error::Error;
@@ -63,7 +63,7 @@ pub(super) fn open_memory_mapped_instances(
         if column.range.end > map.texts().len() {
             return None;
         }
-        ProbeInstances::from_shared_doc_column(head, Arc::new(column)).ok()
+        ProbeInstances::from_shared_column(head, Arc::new(column)).ok()
     });
     lent.collect()
 }
@@ -105,8 +105,8 @@ struct Column {
     range: Range<usize>,
 }
 
-impl SharedDocNoColumn for Column {
-    fn docs(&self) -> &[StudyDocNo] {
+impl SharedIntegerColumn for Column {
+    fn integers(&self) -> &[u32] {
         &self.map.texts()[self.range.clone()]
     }
 }

@@ -5,10 +5,12 @@
 //! counts the instances that pass the filter by the magnitude of their sort key; the second keeps
 //! only those of the magnitudes in which the page lies.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::super::Study;
 use super::super::controls::{InstanceFilter, InstanceSubset};
+use super::selection::first_index;
 use super::{
     InstanceListOptions, InstancePage, InstanceSort, ListedInstance, MarginHistogram, round_width,
 };
@@ -21,23 +23,23 @@ use crate::verdict::{VerdictOutcome, VerdictWithMargin};
 
 /// Lists the instances of one ranker and axiom.
 pub struct InstanceLister<'a> {
-    study: &'a Study,
-    listing: &'a InstanceListOptions,
-    instances: &'a ProbeInstances,
-    scores: &'a RankerQueryDocumentScores,
-    filter: InstanceFilter<'a>,
+    pub(super) study: &'a Study,
+    pub(super) listing: &'a InstanceListOptions,
+    pub(super) instances: &'a ProbeInstances,
+    pub(super) scores: &'a RankerQueryDocumentScores,
+    pub(super) filter: InstanceFilter<'a>,
     tie_width: f64,
     /// The query filter, in lower case.
-    wanted: String,
+    pub(super) wanted: String,
     /// For each pair whether the ranker truncated the document; empty unless this is needed.
     truncated: Vec<bool>,
     /// The standard deviation of the ranker's scores; 0 unless this is needed.
     score_deviation: f64,
 }
 
-/// The significant bits of a number that make its magnitude: sign, exponent and six bits of
+/// The significant bits of a number that make its magnitude: sign, exponent and four bits of
 /// fraction.
-const BITS: u32 = 18;
+const BITS: u32 = 16;
 
 /// The length of the excerpt of a document, in characters.
 const EXCERPT_CHARACTERS: usize = 100;
@@ -48,34 +50,74 @@ pub struct FirstPassMarginCounts {
     least: f64,
     most: f64,
     n_tied: u64,
-    n_margins: u64,
     magnitudes: Vec<Magnitude>,
+}
+
+/// What a list is sorted by, ascending; instances with equal keys are in the order of queries and
+/// documents.
+#[derive(Clone, Copy)]
+pub(super) struct SortKey {
+    value: f64,
+    /// Orders instances whose values differ by less than an `f64` can tell.
+    tie_breaker: f64,
+}
+
+impl SortKey {
+    const LAST: SortKey = SortKey::new(f64::INFINITY);
+
+    const fn new(value: f64) -> SortKey {
+        SortKey {
+            value,
+            tie_breaker: 0.0,
+        }
+    }
+}
+
+impl PartialEq for SortKey {
+    fn eq(&self, other: &SortKey) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for SortKey {}
+
+impl PartialOrd for SortKey {
+    fn partial_cmp(&self, other: &SortKey) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for SortKey {
+    fn cmp(&self, other: &SortKey) -> Ordering {
+        let by_value = self.value.total_cmp(&other.value);
+        by_value.then_with(|| self.tie_breaker.total_cmp(&other.tie_breaker))
+    }
 }
 
 /// The instances whose sort keys have one magnitude.
 #[derive(Clone, Copy)]
 struct Magnitude {
-    n: u64,
-    least: f64,
-    most: f64,
+    /// The sort key of one of them.
+    key: SortKey,
+    n: u32,
+    /// Whether all sort keys are equal, so that the instances are in the order of queries.
+    is_flat: bool,
 }
 
 const NONE: Magnitude = Magnitude {
+    key: SortKey::new(0.0),
     n: 0,
-    least: f64::INFINITY,
-    most: f64::NEG_INFINITY,
+    is_flat: true,
 };
 
 impl Magnitude {
     fn add(&mut self, other: Magnitude) {
-        self.n += other.n;
-        self.least = self.least.min(other.least);
-        self.most = self.most.max(other.most);
-    }
-
-    /// Whether all sort keys are equal, so that the instances are in the order of queries.
-    fn is_flat(self) -> bool {
-        self.n == 0 || self.least.to_bits() == self.most.to_bits()
+        if self.n == 0 {
+            *self = other;
+        } else if other.n > 0 {
+            self.is_flat &= other.is_flat && self.key == other.key;
+            self.n += other.n;
+        }
     }
 }
 
@@ -123,14 +165,17 @@ pub(super) struct InstanceWithRankerVerdict {
     pub(super) query: usize,
     pub(super) claim: ScoreClaim<StudyDocNo>,
     pub(super) verdict: Option<VerdictWithMargin>,
+    /// Whether one of its documents is relevant; only known where it is needed.
+    pub(super) has_relevant: bool,
     /// In the order of most instructive instances: 2 if a document is relevant, plus the fraction
-    /// of the words of the query that are no function words, plus 4 for the first of its query.
-    content_value: f64,
+    /// of the words of the query that are no function words, plus 4 for the first of its query and
+    /// outcome.
+    pub(super) content_value: f64,
 }
 
-/// Returns the magnitude of a sort key, ascending with the key as ordered by `f64::total_cmp`.
-fn magnitude(key: f64) -> usize {
-    let bits = key.to_bits();
+/// Returns the magnitude of a sort key, ascending with the key.
+fn magnitude(key: SortKey) -> usize {
+    let bits = key.value.to_bits();
     let ordered = if bits >> 63 == 1 {
         !bits
     } else {
@@ -147,6 +192,18 @@ impl<'a> InstanceLister<'a> {
         listing.controls.validate_for_study(study)?;
         let mode = listing.controls.variant_shown_in_study(study)?;
         let scores = &study.scores[study.parse_ranker_row_index(&listing.ranker)?];
+        let instances = study.instances_of_probe(listing.probe, mode)?;
+        Ok(InstanceLister::new(study, listing, instances, scores))
+    }
+
+    /// Creates a lister of instances and scores of the study. The ranker, probe and variant of
+    /// `listing` are not read.
+    pub(super) fn new(
+        study: &'a Study,
+        listing: &'a InstanceListOptions,
+        instances: &'a ProbeInstances,
+        scores: &'a RankerQueryDocumentScores,
+    ) -> InstanceLister<'a> {
         let mut truncated = Vec::new();
         if listing.controls.subset == InstanceSubset::Untruncated && !scores.truncated.is_empty() {
             truncated = vec![false; study.pairs.len()];
@@ -154,10 +211,10 @@ impl<'a> InstanceLister<'a> {
                 truncated[at as usize] = true;
             }
         }
-        Ok(InstanceLister {
+        InstanceLister {
             study,
             listing,
-            instances: study.instances_of_probe(listing.probe, mode)?,
+            instances,
             scores,
             filter: InstanceFilter::from_study_page_controls(study, &listing.controls),
             tie_width: listing.controls.tie_threshold_for_ranker(scores),
@@ -167,25 +224,91 @@ impl<'a> InstanceLister<'a> {
                 InstanceSort::MostInstructive => score_deviation(scores),
                 _ => 0.0,
             },
-        })
+        }
+    }
+
+    /// Whether the tie threshold is the default of the ranker.
+    pub(super) fn is_default_tie_threshold(&self) -> bool {
+        self.tie_width == self.scores.ranker.kind.default_tie_threshold()
+    }
+
+    /// Returns an instance with its verdict, given its content value.
+    pub(super) fn judge_instance(
+        &self,
+        number: u32,
+        content_value: f64,
+    ) -> InstanceWithRankerVerdict {
+        let query = self.instances.query_of_instance(number as usize);
+        let claim = self.instances.claim_at(number as usize);
+        let scores = self.scores;
+        let tie_width = self.tie_width;
+        InstanceWithRankerVerdict {
+            number: u64::from(number),
+            query,
+            claim,
+            verdict: self
+                .study
+                .ranker_verdict_on_claim(scores, query, claim, tie_width),
+            has_relevant: false,
+            content_value,
+        }
+    }
+
+    /// Returns the margin of an instance that has a verdict, otherwise NaN.
+    pub(super) fn margin_of_instance(&self, number: u32) -> f64 {
+        let verdict = self.judge_instance(number, 0.0).verdict;
+        verdict.map_or(f64::NAN, |it| it.margin)
+    }
+
+    /// Counts the margins of instances in bins. Each list is sorted by margin and has no ties.
+    pub(super) fn histogram_of_sorted_instances(
+        &self,
+        lists: &[&[u32]],
+        n_tied: u64,
+    ) -> MarginHistogram {
+        let margin = |it: &u32| self.margin_of_instance(*it);
+        let least = lists.iter().filter_map(|it| it.first().map(margin));
+        let most = lists.iter().filter_map(|it| it.last().map(margin));
+        let bins = Bins::for_range(least.fold(0.0, f64::min), most.fold(0.0, f64::max));
+        let mut counts = vec![0; bins.n];
+        for list in lists {
+            let mut from = 0;
+            for (at, count) in counts.iter_mut().enumerate() {
+                let is_later = |it: usize| bins.index_of(margin(&list[it])) > at;
+                let to = first_index(from, list.len(), is_later);
+                *count += (to - from) as u64;
+                from = to;
+            }
+        }
+        bins.into_histogram(counts, n_tied)
     }
 
     /// Returns the sort key of an instance; those without a verdict come last.
-    fn sort_key(&self, judged: &InstanceWithRankerVerdict) -> f64 {
+    pub(super) fn sort_key(&self, judged: &InstanceWithRankerVerdict) -> SortKey {
         match (self.listing.sort, judged.verdict.map(|it| it.margin)) {
-            (InstanceSort::Query, _) => 0.0,
-            (_, None) => f64::INFINITY,
+            (InstanceSort::Query, _) => SortKey::new(0.0),
+            (_, None) => SortKey::LAST,
             (InstanceSort::MostInstructive, Some(margin)) => {
-                // Ties have one key, so that they are counted and not sorted.
-                let share = match margin.abs() {
-                    it if it <= self.tie_width => 0.0,
-                    it => it / (it + self.score_deviation),
-                };
-                -(judged.content_value + share)
+                self.instructiveness_key(judged.content_value, margin)
             }
-            (InstanceSort::MarginAscending, Some(margin)) => margin,
-            (InstanceSort::MarginDescending, Some(margin)) => -margin,
-            (InstanceSort::AbsoluteMargin, Some(margin)) => margin.abs(),
+            (InstanceSort::MarginAscending, Some(margin)) => SortKey::new(margin),
+            (InstanceSort::MarginDescending, Some(margin)) => SortKey::new(-margin),
+            (InstanceSort::AbsoluteMargin, Some(margin)) => SortKey::new(margin.abs()),
+        }
+    }
+
+    /// Returns the sort key of most instructive instances. The key never decreases as the absolute
+    /// margin falls, also after rounding, since each step of the computation rounds in one
+    /// direction only.
+    fn instructiveness_key(&self, content_value: f64, margin: f64) -> SortKey {
+        // Ties have one key, so that they are counted and not sorted.
+        if margin.abs() <= self.tie_width {
+            return SortKey::new(-content_value);
+        }
+        let share = 1.0 - self.score_deviation / (margin.abs() + self.score_deviation);
+        SortKey {
+            value: -(content_value + share),
+            tie_breaker: -margin.abs(),
         }
     }
 
@@ -206,91 +329,17 @@ impl<'a> InstanceLister<'a> {
 
     /// Calls `take` with each instance that passes the controls and the query filter.
     fn each(&self, queries: Range<usize>, mut take: impl FnMut(InstanceWithRankerVerdict)) {
-        let study = self.study;
-        let unknown = u32::MAX;
-        let mut places = vec![unknown; study.study_docs.len()];
-        let mut number = self.instances.first_instance_of_query(queries.start) as u64;
-        let mut relevant = Vec::new();
-        let mut of_query: Vec<InstanceWithRankerVerdict> = Vec::new();
+        let mut judge = InstanceJudge::new(self);
         for query in queries {
-            let asked = &study.queries[query];
-            let named = self.wanted.is_empty()
-                || asked.text.to_lowercase().contains(&self.wanted)
-                || asked.id.to_lowercase().contains(&self.wanted);
-            if !named || !self.filter.includes_query(query) {
-                number += self.instances.n_instances_of_query(query) as u64;
-                continue;
-            }
-            let range = study.pairs.pair_range_of_query(query);
-            let texts = study.pairs.documents_of_query(query);
-            for (&text, place) in texts.iter().zip(range.clone()) {
-                places[text as usize] = place as u32;
-            }
-            let by_content = self.listing.sort == InstanceSort::MostInstructive;
-            if by_content || self.listing.controls.subset == InstanceSubset::WithRelevant {
-                let grade =
-                    |it: &StudyDocNo| study.relevance_grade(query, *it).is_some_and(|it| it >= 1);
-                relevant = texts.iter().map(grade).collect();
-            }
-            let place = |text: StudyDocNo| places[text as usize] as usize;
-            let has_relevant = |claim: &ScoreClaim<StudyDocNo>| {
-                claim.has_doc_where(|text| {
-                    let at = place(text).checked_sub(range.start);
-                    at.and_then(|it| relevant.get(it)) == Some(&true)
-                })
-            };
-            let content_share = match by_content {
-                true => stopwords::content_word_share(&asked.text),
-                false => 0.0,
-            };
-            for claim in self.instances.claims_of_query(query) {
-                let fits = match self.listing.controls.subset {
-                    InstanceSubset::All => true,
-                    InstanceSubset::Untruncated => {
-                        self.truncated.is_empty()
-                            || !claim.has_doc_where(|text| {
-                                self.truncated.get(place(text)) == Some(&true)
-                            })
-                    }
-                    InstanceSubset::WithRelevant => has_relevant(&claim),
-                };
-                if fits && self.filter.has_similar_lengths(self.instances, claim) {
-                    let scored =
-                        claim.replace_docs_with_scores(|text| match places[text as usize] {
-                            it if it == unknown => None,
-                            it => self.scores.score_at_position(it as usize),
-                        });
-                    of_query.push(InstanceWithRankerVerdict {
-                        number,
-                        query,
-                        claim,
-                        verdict: scored.map(|it| it.verdict(self.tie_width)),
-                        content_value: match by_content && has_relevant(&claim) {
-                            true => 2.0 + content_share,
-                            false => content_share,
-                        },
-                    });
-                }
-                number += 1;
-            }
-            if by_content && let Some(first) = self.most_instructive(&of_query) {
-                of_query[first].content_value += 4.0;
-            }
-            of_query.drain(..).for_each(&mut take);
-            for &text in texts {
-                places[text as usize] = unknown;
-            }
+            judge.judge_query(query).iter().copied().for_each(&mut take);
         }
     }
 
-    /// Returns the position of the most instructive of the instances that are listed, or of the
-    /// first of them.
-    fn most_instructive(&self, of_query: &[InstanceWithRankerVerdict]) -> Option<usize> {
-        let listed = of_query.iter().enumerate();
-        let listed =
-            listed.filter(|(_, it)| it.verdict.is_some() && self.listing.keeps(it.verdict));
-        let first = listed.min_by(|a, b| self.sort_key(a.1).total_cmp(&self.sort_key(b.1)));
-        first.map(|it| it.0)
+    /// Whether the ranker truncated one of the documents, given the place of each document.
+    fn is_truncated(&self, claim: ScoreClaim<StudyDocNo>, places: &[u32]) -> bool {
+        !self.truncated.is_empty()
+            && claim
+                .has_doc_where(|it| self.truncated.get(places[it as usize] as usize) == Some(&true))
     }
 
     /// Runs the first pass over some queries.
@@ -300,14 +349,12 @@ impl<'a> InstanceLister<'a> {
             least: 0.0,
             most: 0.0,
             n_tied: 0,
-            n_margins: 0,
             magnitudes: vec![NONE; 1 << BITS],
         };
         self.each(queries, |judged| {
             match judged.verdict {
                 Some(it) if it.outcome == VerdictOutcome::Tied => found.n_tied += 1,
                 Some(it) => {
-                    found.n_margins += 1;
                     found.least = found.least.min(it.margin);
                     found.most = found.most.max(it.margin);
                 }
@@ -316,9 +363,9 @@ impl<'a> InstanceLister<'a> {
             if self.listing.keeps(judged.verdict) {
                 let key = self.sort_key(&judged);
                 found.magnitudes[magnitude(key)].add(Magnitude {
+                    key,
                     n: 1,
-                    least: key,
-                    most: key,
+                    is_flat: true,
                 });
             }
         });
@@ -332,8 +379,11 @@ impl<'a> InstanceLister<'a> {
             let pairs = all.iter_mut().zip(&part.magnitudes);
             pairs.for_each(|(all, it)| all.add(*it));
         }
-        let n: u64 = all.iter().map(|it| it.n).sum();
-        let bins = bins(counted);
+        let n: u64 = all.iter().map(|it| u64::from(it.n)).sum();
+        let bins = Bins::for_range(
+            counted.iter().map(|it| it.least).fold(0.0, f64::min),
+            counted.iter().map(|it| it.most).fold(0.0, f64::max),
+        );
         let page = self.listing.limit.min(InstanceListOptions::MAX_PAGE_SIZE);
         let first = self.listing.offset.min(n);
         let last = first.saturating_add(page).min(n);
@@ -341,10 +391,11 @@ impl<'a> InstanceLister<'a> {
         let mut begin = 0;
         let mut touched: Vec<(usize, u64)> = Vec::new();
         for (at, it) in all.iter().enumerate().filter(|it| it.1.n > 0) {
-            if begin < last && begin + it.n > first {
+            let end = begin + u64::from(it.n);
+            if begin < last && end > first {
                 touched.push((at, begin));
             }
-            begin += it.n;
+            begin = end;
         }
         let between = match (touched.first(), touched.last()) {
             (Some(a), Some(b)) => [a.0, b.0],
@@ -352,15 +403,15 @@ impl<'a> InstanceLister<'a> {
         };
         // The second pass already skips what lies before the page in a flat magnitude.
         let skip = match touched.first() {
-            Some(&(at, begin)) if !all[at].is_flat() => first - begin,
+            Some(&(at, begin)) if !all[at].is_flat => first - begin,
             _ => 0,
         };
         let mut before = vec![0; touched.len()];
         let parts = counted.iter().map(|part| {
             let each = touched.iter().zip(&mut before);
             let each = each.map(|(&(at, begin), before)| {
-                let here = part.magnitudes[at].n;
-                if !all[at].is_flat() {
+                let here = u64::from(part.magnitudes[at].n);
+                if !all[at].is_flat {
                     return (at, (0, here));
                 }
                 // A flat magnitude is in the order of queries, so what lies before the page is only
@@ -407,8 +458,7 @@ impl<'a> InstanceLister<'a> {
             if let Some(it) = judged.verdict
                 && it.outcome != VerdictOutcome::Tied
             {
-                let bins = wanted.bins;
-                found.counts[(bin(it.margin, bins.width) - bins.first) as usize] += 1;
+                found.counts[wanted.bins.index_of(it.margin)] += 1;
             }
             let magnitude = magnitude(self.sort_key(&judged));
             if !(wanted.between[0]..=wanted.between[1]).contains(&magnitude)
@@ -451,22 +501,17 @@ impl<'a> InstanceLister<'a> {
                 .for_each(|(a, b)| *a += b);
             judged.extend(part.judged);
         }
-        judged.sort_by(|a, b| self.sort_key(a).total_cmp(&self.sort_key(b)));
+        judged.sort_by_cached_key(|it| self.sort_key(it));
         let limit = self.listing.limit.min(InstanceListOptions::MAX_PAGE_SIZE) as usize;
         let rows = judged.iter().skip(plan.skip as usize).take(limit);
         InstancePage {
             n_instances: plan.n,
             rows: rows.map(|it| self.line(it)).collect(),
-            histogram: MarginHistogram {
-                lower_edge: plan.bins.first * plan.bins.width,
-                bin_width: plan.bins.width,
-                counts,
-                n_tied: plan.n_tied,
-            },
+            histogram: plan.bins.into_histogram(counts, plan.n_tied),
         }
     }
 
-    fn line(&self, judged: &InstanceWithRankerVerdict) -> ListedInstance {
+    pub(super) fn line(&self, judged: &InstanceWithRankerVerdict) -> ListedInstance {
         let InstanceWithRankerVerdict {
             number,
             query,
@@ -504,6 +549,120 @@ impl<'a> InstanceLister<'a> {
     }
 }
 
+/// Computes the verdicts on the instances of one query after the other.
+pub(super) struct InstanceJudge<'l> {
+    lister: &'l InstanceLister<'l>,
+    /// Whether relevance and the words of the query are needed.
+    by_content: bool,
+    /// The position of each document of the study among the pairs of the query.
+    places: Vec<u32>,
+    /// For each pair of the query, whether the document is relevant.
+    relevant: Vec<bool>,
+    judged: Vec<InstanceWithRankerVerdict>,
+}
+
+/// The place of a document that is not scored.
+const UNKNOWN: u32 = u32::MAX;
+
+impl<'l> InstanceJudge<'l> {
+    pub(super) fn new(lister: &'l InstanceLister<'l>) -> InstanceJudge<'l> {
+        InstanceJudge {
+            lister,
+            by_content: lister.listing.sort == InstanceSort::MostInstructive,
+            places: vec![UNKNOWN; lister.study.study_docs.len()],
+            relevant: Vec::new(),
+            judged: Vec::new(),
+        }
+    }
+
+    /// Returns the instances of a query that pass the controls and the query filter, with their
+    /// verdicts.
+    pub(super) fn judge_query(&mut self, query: usize) -> &[InstanceWithRankerVerdict] {
+        self.judged.clear();
+        let lister = self.lister;
+        let study = lister.study;
+        let asked = &study.queries[query];
+        let named = lister.wanted.is_empty()
+            || asked.text.to_lowercase().contains(&lister.wanted)
+            || asked.id.to_lowercase().contains(&lister.wanted);
+        if !named || !lister.filter.includes_query(query) {
+            return &[];
+        }
+        let subset = lister.listing.controls.subset;
+        let range = study.pairs.pair_range_of_query(query);
+        let texts = study.pairs.documents_of_query(query);
+        for (&text, place) in texts.iter().zip(range.clone()) {
+            self.places[text as usize] = place as u32;
+        }
+        self.relevant.clear();
+        if self.by_content || subset == InstanceSubset::WithRelevant {
+            let grade =
+                |it: &StudyDocNo| study.relevance_grade(query, *it).is_some_and(|it| it >= 1);
+            self.relevant.extend(texts.iter().map(grade));
+        }
+        let content_share = match self.by_content {
+            true => stopwords::content_word_share(&asked.text),
+            false => 0.0,
+        };
+        let first = lister.instances.first_instance_of_query(query) as u64;
+        let claims = lister.instances.claims_of_query(query);
+        for (number, claim) in (first..).zip(claims) {
+            if !lister.filter.has_similar_lengths(lister.instances, claim) {
+                continue;
+            }
+            let places = &self.places;
+            let scored = claim.replace_docs_with_scores(|text| match places[text as usize] {
+                UNKNOWN => None,
+                it => lister.scores.score_at_position(it as usize),
+            });
+            let has_relevant = !self.relevant.is_empty()
+                && claim.has_doc_where(|text| match places[text as usize] {
+                    UNKNOWN => false,
+                    it => self.relevant[it as usize - range.start],
+                });
+            self.judged.push(InstanceWithRankerVerdict {
+                number,
+                query,
+                claim,
+                verdict: scored.map(|it| it.verdict(lister.tie_width)),
+                has_relevant,
+                content_value: match self.by_content && has_relevant {
+                    true => 2.0 + content_share,
+                    false => content_share,
+                },
+            });
+        }
+        if self.by_content {
+            self.raise_first_of_each_outcome();
+        }
+        match subset {
+            InstanceSubset::All => {}
+            InstanceSubset::WithRelevant => self.judged.retain(|it| it.has_relevant),
+            InstanceSubset::Untruncated => {
+                let places = &self.places;
+                self.judged
+                    .retain(|it| !lister.is_truncated(it.claim, places));
+            }
+        }
+        for &text in texts {
+            self.places[text as usize] = UNKNOWN;
+        }
+        &self.judged
+    }
+
+    /// Adds 4 to the content value of the most instructive instance of each outcome.
+    fn raise_first_of_each_outcome(&mut self) {
+        for &outcome in VerdictOutcome::ALL {
+            let of_outcome = self.judged.iter_mut();
+            let of_outcome =
+                of_outcome.filter(|it| it.verdict.is_some_and(|it| it.outcome == outcome));
+            if let Some(first) = of_outcome.min_by_key(|it| self.lister.sort_key(it)) {
+                first.content_value += 4.0;
+            }
+        }
+    }
+}
+
 /// Returns the first characters of a title and a text on one line, with `·` between the two and `…`
 /// at the end of a longer text.
 fn excerpt(title: &str, text: &str) -> String {
@@ -527,29 +686,40 @@ fn score_deviation(scores: &RankerQueryDocumentScores) -> f64 {
     deviation.max(0.0)
 }
 
-/// Returns bins of round width from the lowest to the highest margin, with an edge at 0.
-fn bins(counted: &[FirstPassMarginCounts]) -> Bins {
-    let least = counted.iter().map(|it| it.least).fold(0.0, f64::min);
-    let most = counted.iter().map(|it| it.most).fold(0.0, f64::max);
-    let width = round_width((most - least) / super::BINS);
-    if counted.iter().all(|it| it.n_margins == 0) || width <= 0.0 {
-        return Bins {
-            first: 0.0,
-            width: 1.0,
-            n: 0,
-        };
+impl Bins {
+    /// Returns bins of round width from the lowest to the highest margin, with an edge at 0.
+    /// `least` is at most 0 and `most` at least 0; there is no bin if both are 0.
+    fn for_range(least: f64, most: f64) -> Bins {
+        let width = round_width((most - least) / super::BINS);
+        if width <= 0.0 {
+            return Bins {
+                first: 0.0,
+                width: 1.0,
+                n: 0,
+            };
+        }
+        let first = libm::floor(least / width);
+        let last = libm::floor(most / width);
+        Bins {
+            first,
+            width,
+            n: (last - first) as usize + 1,
+        }
     }
-    let first = bin(least, width);
-    Bins {
-        first,
-        width,
-        n: (bin(most, width) - first) as usize + 1,
-    }
-}
 
-/// Returns the number of the bin of a margin: bin 0 begins at 0.
-fn bin(margin: f64, width: f64) -> f64 {
-    libm::floor(margin / width)
+    /// Returns the index of the bin of a margin.
+    fn index_of(self, margin: f64) -> usize {
+        (libm::floor(margin / self.width) - self.first) as usize
+    }
+
+    fn into_histogram(self, counts: Vec<u64>, n_tied: u64) -> MarginHistogram {
+        MarginHistogram {
+            lower_edge: self.first * self.width,
+            bin_width: self.width,
+            counts,
+            n_tied,
+        }
+    }
 }
 
 #[cfg(test)]

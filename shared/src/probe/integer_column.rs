@@ -1,0 +1,72 @@
+//! A column of 32-bit integers, either owned or borrowed from a source such as a memory-mapped
+//! file.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Lends a column while it is in use; the integers never change.
+pub trait SharedIntegerColumn: Send + Sync {
+    /// Returns the integers of the column.
+    fn integers(&self) -> &[u32];
+}
+
+/// A column of integers, in memory or in a file.
+#[derive(Clone)]
+pub enum OwnedOrSharedIntegers {
+    /// A column in memory.
+    Owned(Vec<u32>),
+    /// A column of a file.
+    Shared(Arc<dyn SharedIntegerColumn>),
+}
+
+impl Deref for OwnedOrSharedIntegers {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        match self {
+            OwnedOrSharedIntegers::Owned(integers) => integers,
+            OwnedOrSharedIntegers::Shared(lender) => lender.integers(),
+        }
+    }
+}
+
+impl Extend<u32> for OwnedOrSharedIntegers {
+    /// Copies a shared column into memory first.
+    fn extend<T: IntoIterator<Item = u32>>(&mut self, more: T) {
+        if let OwnedOrSharedIntegers::Shared(lender) = self {
+            *self = OwnedOrSharedIntegers::Owned(lender.integers().to_vec());
+        }
+        if let OwnedOrSharedIntegers::Owned(integers) = self {
+            integers.extend(more);
+        }
+    }
+}
+
+impl fmt::Debug for OwnedOrSharedIntegers {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.deref().fmt(out)
+    }
+}
+
+impl PartialEq for OwnedOrSharedIntegers {
+    fn eq(&self, other: &OwnedOrSharedIntegers) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for OwnedOrSharedIntegers {}
+
+impl Serialize for OwnedOrSharedIntegers {
+    fn serialize<S: Serializer>(&self, into: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(into)
+    }
+}
+
+impl<'de> Deserialize<'de> for OwnedOrSharedIntegers {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<OwnedOrSharedIntegers, D::Error> {
+        Vec::deserialize(from).map(OwnedOrSharedIntegers::Owned)
+    }
+}

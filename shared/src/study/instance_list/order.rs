@@ -1,0 +1,369 @@
+//! The instances of a probe in the order of a ranker's margins, so that a page of a list does not
+//! need a look at every instance.
+//!
+//! Instances are grouped by everything that filters a list besides outcome and margin, and by what
+//! the order of most instructive instances takes from query and documents. Within a group that
+//! order follows from the margin, so that one sorted column serves all orders of a list.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::Study;
+use super::super::controls::{InstanceSubset, StudyPageControls};
+use super::lister::{InstanceJudge, InstanceLister, InstanceWithRankerVerdict};
+use super::{InstanceListOptions, InstanceSort, MarginHistogram};
+use crate::probe::ProbeInstances;
+use crate::probe::integer_column::OwnedOrSharedIntegers;
+use crate::score::RankerQueryDocumentScores;
+use crate::verdict::VerdictOutcome;
+
+/// The number of counts that [`InstanceOrder`] has for each query.
+pub(super) const COUNTS_PER_QUERY: usize = 16;
+
+/// What is known of an [`InstanceOrder`] besides its column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InstanceOrderHeader {
+    /// The groups of instances, in the order of the column.
+    pub groups: Vec<InstanceGroup>,
+    /// The distribution of the margins of each subset and split that a list can be limited to.
+    pub histograms: Vec<HistogramOfSubset>,
+}
+
+/// Instances that differ only in their outcome and margin as far as a list is concerned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InstanceGroup {
+    /// What query and documents add to the sort key of most instructive instances.
+    pub content_value: f64,
+    /// Whether one of the documents is relevant.
+    pub has_relevant: bool,
+    /// Whether the ranker truncated one of the documents.
+    pub is_truncated: bool,
+    /// The split of the query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
+    /// The number of violated instances, which come first, by margin.
+    pub n_violated: u32,
+    /// The number of tied instances, which follow in the order of queries.
+    pub n_tied: u32,
+    /// The number of satisfied instances, which follow by margin.
+    pub n_satisfied: u32,
+    /// The number of instances without a verdict, which follow in the order of queries.
+    pub n_unscored: u32,
+    /// The number of tied instances that follow once more, by margin; 0 if their margins are equal.
+    pub n_tied_by_margin: u32,
+}
+
+/// The distribution of the margins of a subset.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistogramOfSubset {
+    /// The subset of instances.
+    pub subset: InstanceSubset,
+    /// The split of the queries; `None` for all queries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
+    /// The distribution.
+    pub histogram: MarginHistogram,
+}
+
+/// The instances of a probe in the order of a ranker's margins, for the default tie threshold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InstanceOrder {
+    pub(super) header: InstanceOrderHeader,
+    /// The numbers of the instances, group after group, and then [`COUNTS_PER_QUERY`] counts of
+    /// each query: see [`class_of`].
+    column: OwnedOrSharedIntegers,
+    /// The number of queries.
+    n_queries: usize,
+}
+
+/// The numbers of the instances of a group, each list in the order of queries.
+#[derive(Default)]
+struct GroupedNumbers {
+    violated: Vec<u32>,
+    tied: Vec<u32>,
+    satisfied: Vec<u32>,
+    unscored: Vec<u32>,
+}
+
+/// What makes a group.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct GroupKey<'a> {
+    content_value_bits: u64,
+    has_relevant: bool,
+    is_truncated: bool,
+    split: Option<&'a str>,
+}
+
+/// The ranges of a group in the column.
+pub(super) struct GroupRanges {
+    pub(super) violated: Range<usize>,
+    pub(super) tied: Range<usize>,
+    pub(super) satisfied: Range<usize>,
+    pub(super) unscored: Range<usize>,
+    pub(super) tied_by_margin: Range<usize>,
+}
+
+impl InstanceGroup {
+    /// Returns the ranges of the group, which begins at an index of the column.
+    fn ranges(&self, start: usize) -> GroupRanges {
+        let mut start = start;
+        let mut next = |n: u32| {
+            let range = start..start + n as usize;
+            start = range.end;
+            range
+        };
+        GroupRanges {
+            violated: next(self.n_violated),
+            tied: next(self.n_tied),
+            satisfied: next(self.n_satisfied),
+            unscored: next(self.n_unscored),
+            tied_by_margin: next(self.n_tied_by_margin),
+        }
+    }
+
+    fn n_instances(&self) -> usize {
+        [
+            self.n_violated,
+            self.n_tied,
+            self.n_satisfied,
+            self.n_unscored,
+        ]
+        .iter()
+        .map(|&it| it as usize)
+        .sum()
+    }
+
+    /// Whether the instances of the group are in a subset and split.
+    pub(super) fn is_in(&self, subset: InstanceSubset, split: Option<&str>) -> bool {
+        let in_subset = match subset {
+            InstanceSubset::All => true,
+            InstanceSubset::Untruncated => !self.is_truncated,
+            InstanceSubset::WithRelevant => self.has_relevant,
+        };
+        in_subset && split.is_none_or(|it| self.split.as_deref() == Some(it))
+    }
+}
+
+/// Returns the index of the count of an instance among the counts of its query.
+pub(super) fn class_of(
+    outcome: Option<VerdictOutcome>,
+    has_relevant: bool,
+    is_truncated: bool,
+) -> usize {
+    let outcome = match outcome {
+        Some(VerdictOutcome::Satisfied) => 0,
+        Some(VerdictOutcome::Tied) => 1,
+        Some(VerdictOutcome::Violated) => 2,
+        None => 3,
+    };
+    outcome * 4 + usize::from(has_relevant) * 2 + usize::from(is_truncated)
+}
+
+/// The margin of an instance, for sorting.
+#[derive(PartialEq)]
+struct SortedMargin(f64);
+
+impl Eq for SortedMargin {}
+
+impl PartialOrd for SortedMargin {
+    fn partial_cmp(&self, other: &SortedMargin) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for SortedMargin {
+    fn cmp(&self, other: &SortedMargin) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl InstanceOrder {
+    /// Sorts the instances of a probe by the margins of a ranker. Both belong to the study.
+    pub fn build(
+        study: &Study,
+        instances: &ProbeInstances,
+        scores: &RankerQueryDocumentScores,
+    ) -> InstanceOrder {
+        let listing = InstanceListOptions {
+            controls: StudyPageControls::default(),
+            probe: instances.probe,
+            ranker: String::new(),
+            outcome: None,
+            query_filter: String::new(),
+            min_margin: None,
+            max_margin: None,
+            sort: InstanceSort::MostInstructive,
+            offset: 0,
+            limit: 0,
+        };
+        let lister = InstanceLister::new(study, &listing, instances, scores);
+        let (groups, counts) = group_instances(&lister);
+        let mut header = InstanceOrderHeader {
+            groups: Vec::new(),
+            histograms: Vec::new(),
+        };
+        let mut column = Vec::with_capacity(instances.len() + counts.len());
+        for (key, numbers) in groups {
+            let GroupedNumbers {
+                mut violated,
+                tied,
+                mut satisfied,
+                unscored,
+            } = numbers;
+            let margin = |number: &u32| SortedMargin(lister.margin_of_instance(*number));
+            // Stable, so that equal margins stay in the order of queries.
+            violated.sort_by_cached_key(margin);
+            satisfied.sort_by_cached_key(margin);
+            let mut tied_by_margin = tied.clone();
+            tied_by_margin.sort_by_cached_key(margin);
+            if tied_by_margin.first().map(margin) == tied_by_margin.last().map(margin) {
+                tied_by_margin.clear();
+            }
+            header.groups.push(InstanceGroup {
+                content_value: f64::from_bits(key.content_value_bits),
+                has_relevant: key.has_relevant,
+                is_truncated: key.is_truncated,
+                split: key.split.map(str::to_owned),
+                n_violated: violated.len() as u32,
+                n_tied: tied.len() as u32,
+                n_satisfied: satisfied.len() as u32,
+                n_unscored: unscored.len() as u32,
+                n_tied_by_margin: tied_by_margin.len() as u32,
+            });
+            for part in [violated, tied, satisfied, unscored, tied_by_margin] {
+                column.extend(part);
+            }
+        }
+        column.extend(counts);
+        let mut order = InstanceOrder {
+            header,
+            column: OwnedOrSharedIntegers::Owned(column),
+            n_queries: instances.n_queries(),
+        };
+        order.header.histograms = order.build_histograms(&lister);
+        order
+    }
+
+    /// Restores an order from its parts. Returns `None` if they do not fit the instances.
+    pub fn from_parts(
+        header: InstanceOrderHeader,
+        column: OwnedOrSharedIntegers,
+        instances: &ProbeInstances,
+    ) -> Option<InstanceOrder> {
+        let n_instances: usize = header.groups.iter().map(InstanceGroup::n_instances).sum();
+        let n_again = header.groups.iter().map(|it| it.n_tied_by_margin as usize);
+        let n_numbers = n_instances + n_again.sum::<usize>();
+        let n_queries = instances.n_queries();
+        let fits = n_instances == instances.len()
+            && column.len() == n_numbers + n_queries * COUNTS_PER_QUERY
+            && column[..n_numbers]
+                .iter()
+                .all(|&it| (it as usize) < n_instances);
+        fits.then_some(InstanceOrder {
+            header,
+            column,
+            n_queries,
+        })
+    }
+
+    /// Returns everything but the column.
+    pub fn header(&self) -> &InstanceOrderHeader {
+        &self.header
+    }
+
+    /// Returns the column.
+    pub fn column(&self) -> &[u32] {
+        &self.column
+    }
+
+    /// Iterates over the groups with their ranges in the column.
+    pub(super) fn groups_with_ranges(&self) -> impl Iterator<Item = (&InstanceGroup, GroupRanges)> {
+        let mut start = 0;
+        self.header.groups.iter().map(move |group| {
+            let ranges = group.ranges(start);
+            start = ranges.tied_by_margin.end;
+            (group, ranges)
+        })
+    }
+
+    /// Returns the counts of a query: see [`class_of`].
+    pub(super) fn counts_of_query(&self, query: usize) -> &[u32] {
+        let start = self.column.len() - (self.n_queries - query) * COUNTS_PER_QUERY;
+        &self.column[start..start + COUNTS_PER_QUERY]
+    }
+
+    /// Counts the margins of each subset and split in bins.
+    fn build_histograms(&self, lister: &InstanceLister<'_>) -> Vec<HistogramOfSubset> {
+        let splits = self.header.groups.iter().filter_map(|it| it.split.clone());
+        let splits: std::collections::BTreeSet<String> = splits.collect();
+        let splits = splits.into_iter().map(Some);
+        let splits: Vec<Option<String>> = std::iter::once(None).chain(splits).collect();
+        let subsets = [
+            InstanceSubset::All,
+            InstanceSubset::Untruncated,
+            InstanceSubset::WithRelevant,
+        ];
+        let of = |subset, split: &Option<String>| {
+            let groups = self.groups_with_ranges();
+            let groups = groups.filter(|it| it.0.is_in(subset, split.as_deref()));
+            let (mut sorted, mut n_tied) = (Vec::new(), 0);
+            for (group, ranges) in groups {
+                n_tied += u64::from(group.n_tied);
+                sorted.extend([ranges.violated, ranges.satisfied].map(|it| &self.column[it]));
+            }
+            HistogramOfSubset {
+                subset,
+                split: split.clone(),
+                histogram: lister.histogram_of_sorted_instances(&sorted, n_tied),
+            }
+        };
+        let each = subsets
+            .iter()
+            .flat_map(|&subset| splits.iter().map(move |it| of(subset, it)));
+        each.collect()
+    }
+}
+
+/// Groups all instances; the counts of all queries follow one after the other.
+fn group_instances<'a>(
+    lister: &InstanceLister<'a>,
+) -> (BTreeMap<GroupKey<'a>, GroupedNumbers>, Vec<u32>) {
+    let (study, instances) = (lister.study, lister.instances);
+    let mut judge = InstanceJudge::new(lister);
+    let mut groups: BTreeMap<GroupKey<'a>, GroupedNumbers> = BTreeMap::new();
+    let mut counts = vec![0; instances.n_queries() * COUNTS_PER_QUERY];
+    for query in 0..instances.n_queries() {
+        let counts = &mut counts[query * COUNTS_PER_QUERY..][..COUNTS_PER_QUERY];
+        let split = study.queries[query].split.as_deref();
+        for judged in judge.judge_query(query) {
+            let InstanceWithRankerVerdict {
+                number,
+                claim,
+                verdict,
+                has_relevant,
+                content_value,
+                ..
+            } = *judged;
+            let is_truncated = study.claim_has_truncated_document(lister.scores, query, claim);
+            let outcome = verdict.map(|it| it.outcome);
+            counts[class_of(outcome, has_relevant, is_truncated)] += 1;
+            let key = GroupKey {
+                content_value_bits: content_value.to_bits(),
+                has_relevant,
+                is_truncated,
+                split,
+            };
+            let group = groups.entry(key).or_default();
+            let list = match outcome {
+                Some(VerdictOutcome::Satisfied) => &mut group.satisfied,
+                Some(VerdictOutcome::Tied) => &mut group.tied,
+                Some(VerdictOutcome::Violated) => &mut group.violated,
+                None => &mut group.unscored,
+            };
+            list.push(number as u32);
+        }
+    }
+    (groups, counts)
+}
