@@ -32,6 +32,7 @@ use crate::models::NeuralRanker;
 use crate::progress::ProgressBar;
 use crate::store::DataFolder;
 use crate::store::studies::files;
+use crate::store::studies::instance_orders::InstanceOrders;
 pub(crate) use expand::{
     DocumentExpansionSettings, DocumentExpansionSummary, write_expanded_collection,
 };
@@ -97,12 +98,19 @@ pub(crate) fn compute_candidate_pools(
         .collect())
 }
 
-/// Returns one page of the instances of a cell. Computed on all cores.
+/// Returns one page of the instances of a cell, from sorted instances if there are any. Otherwise
+/// all instances are looked at, on all cores.
 pub(crate) fn list_instance_page(
     study: &Study,
+    orders: &InstanceOrders,
     listing: &InstanceListOptions,
 ) -> Result<InstancePage, shared::error::Error> {
     let lister = study.instance_lister(listing)?;
+    let row = study.parse_ranker_row_index(&listing.ranker)?;
+    let order = orders.get(row, lister.instances());
+    if let Some(page) = order.and_then(|it| lister.page_from_order(it)) {
+        return Ok(page);
+    }
     let parts = lister.split_queries_into_balanced_parts(rayon::current_num_threads());
     let counted: Vec<_> = parts
         .into_par_iter()
@@ -170,6 +178,14 @@ pub(crate) fn rank_expanded_documents(
 /// files cannot be read.
 pub(crate) fn load_study(folder: &DataFolder, name: &str) -> Result<Study, Error> {
     files::load_and_verify_study(folder, name)
+}
+
+/// Opens the sorted instances of a study.
+pub(crate) fn load_instance_orders(
+    folder: &DataFolder,
+    study: &Study,
+) -> Result<InstanceOrders, Error> {
+    files::load_instance_orders(folder, study)
 }
 
 /// Returns the current date in UTC, as in `2026-11-20`.

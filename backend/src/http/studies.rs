@@ -127,20 +127,18 @@ pub(super) async fn get_top_documents(
     Ok(Json(reply.await?))
 }
 
-/// Returns a page of instances of a study. It is computed on all cores.
+/// Returns a page of instances of a study.
 pub(super) async fn list_instances(
     ApiRequest(app, caller, asked): ApiRequest<ListInstancesRequest>,
 ) -> JsonResult<InstancePage> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
     let listing = asked.filter;
-    Ok(Json(
-        app.studies
-            .compute(&listed, move |study| {
-                Ok(pipeline::list_instance_page(study, &listing)?)
-            })
-            .await?,
-    ))
+    let orders = app.studies.instance_orders(&listed).await?;
+    let reply = app.studies.compute(&listed, move |study| {
+        Ok(pipeline::list_instance_page(study, &orders, &listing)?)
+    });
+    Ok(Json(reply.await?))
 }
 
 /// Returns a whole study as JSON. It is serialized from memory and compressed once for all clients.

@@ -74,8 +74,8 @@ pub(crate) fn create_or_resume_study(
             && asks_alike(&stored, &collection)
         {
             match files::verify_study_files(data, &stored.definition.name) {
-                Ok(1..) => {}
-                Ok(0) => files::save_study_files(data, &stored)?,
+                Ok(1..) if files::has_sorted_instances(data, &stored)? => {}
+                Ok(_) => files::save_study_files(data, &stored)?,
                 Err(error) => {
                     eprintln!("{error}; what can be read is written again");
                     files::save_study_files(data, &stored)?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod files;
 mod mapped_columns;
+pub(crate) mod instance_orders;
 pub(crate) mod late_interaction;
 
 use sha2::{Digest, Sha256};

@@ -14,6 +14,7 @@ use crate::http::content_coding::ContentCoding;
 use crate::pipeline;
 use crate::store::DataFolder;
 use crate::store::studies::StudyListEntry;
+use crate::store::studies::instance_orders::InstanceOrders;
 use crate::store::studies::late_interaction::{self, AnalysisFileVersion};
 
 /// Maximum number of studies in memory.
@@ -34,11 +35,12 @@ const EXPORTS: usize = 32;
 /// Maximum size of the cached exports in bytes; the most recent one stays even if it is larger.
 const EXPORT_BYTES: usize = 256 << 20;
 
-/// Caches studies, summaries, overviews, late-interaction analyses and exports, by study and
+/// Caches studies, their sorted instances, summaries, overviews, late-interaction analyses and exports, by study and
 /// revision.
 pub(in crate::http) struct StudyCache {
     folder: DataFolder,
     studies: LruComputationCache<Version, Arc<Study>>,
+    orders: LruComputationCache<Version, Arc<InstanceOrders>>,
     summaries: LruComputationCache<Version, StudySummary>,
     overviews: LruComputationCache<(Version, String), StudyOverview>,
     analyses: LruComputationCache<
@@ -56,6 +58,7 @@ impl StudyCache {
         StudyCache {
             folder,
             studies: LruComputationCache::with_max_values(STUDIES),
+            orders: LruComputationCache::with_max_values(STUDIES),
             summaries: LruComputationCache::with_max_values(SUMMARIES),
             overviews: LruComputationCache::with_max_values(OVERVIEWS),
             analyses: LruComputationCache::with_max_values(STUDIES_WITH_ANALYSES),
@@ -143,6 +146,21 @@ impl StudyCache {
             Ok(Arc::new(pipeline::load_study(&folder, &name)?))
         });
         self.studies.get_or_compute(version(listed), load).await
+    }
+
+    /// Returns the sorted instances of a study.
+    pub(super) async fn instance_orders(
+        &self,
+        listed: &StudyListEntry,
+    ) -> Result<Arc<InstanceOrders>, Error> {
+        let folder = self.folder.clone();
+        let make = self.compute(listed, move |study| {
+            Ok(Arc::new(pipeline::load_instance_orders(&folder, study)?))
+        });
+        let orders = self.orders.get_or_compute(version(listed), make).await?;
+        self.orders
+            .remove_where(|it| it.0 == listed.name && it.1 < listed.revision);
+        Ok(orders)
     }
 
     /// Returns the result of `compute` on a study. It runs off the async threads.

@@ -1,6 +1,7 @@
 //! The files of a study: `study.toml` (its definition), `instances-….parquet`,
-//! `instances-….columns` (the same instances for memory mapping), `scores-….parquet`, and
-//! `study.json`. The latter names the three data files and contains everything else, including the
+//! `instances-….columns` (the same instances for memory mapping), `scores-….parquet`,
+//! `order-….columns` for each ranker of a large study (its instances sorted by margin), and
+//! `study.json`. The latter names the data files and contains everything else, including the
 //! checksums of all files and its own.
 //!
 //! Data files are named by their checksums, and `study.json` is replaced last, in one step. A study
@@ -18,6 +19,7 @@ use shared::score::rescoring::ScoreStabilityRecord;
 use shared::score::{RankerInfo, RankerQueryDocumentScores};
 use shared::study::Study;
 
+use super::instance_orders::{self, InstanceOrderFile, InstanceOrders, SourceHasher};
 use super::mapped_columns;
 use crate::error::Error;
 use crate::store::instances::{self, CollectionExternalIds, InstanceFileMetadata};
@@ -48,6 +50,9 @@ struct StudyManifest {
     /// The file with the instances for memory mapping; `None` in studies of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     columns: Option<MappedColumnsFile>,
+    /// The files with the instances sorted by margin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    orders: Vec<InstanceOrderFile>,
     /// SHA-256 of every other file of the study, in hex, by name; empty in studies of earlier
     /// versions. The checksum of this file is added by [`checksum::add_json_checksum`].
     #[serde(default)]
@@ -61,12 +66,21 @@ struct MappedColumnsFile {
     heads: Vec<InstancesHeader>,
 }
 
+/// The part of `study.json` that names the files with sorted instances.
+#[derive(Default, Deserialize)]
+struct StoredOrders {
+    #[serde(default)]
+    orders: Vec<InstanceOrderFile>,
+    #[serde(default)]
+    files: BTreeMap<String, String>,
+}
+
 /// Writes a study to its folder in the data folder, and removes the folder again if the first write
 /// of a study fails.
 pub(crate) fn save_study_files(data: &DataFolder, study: &Study) -> Result<(), Error> {
     let folder = data.study_folder(&study.definition.name)?;
     fs::create_dir_all(&folder).map_err(Error::io_error_converter(&folder, WRITE_REMEDY))?;
-    let saved = save_in(&folder, study);
+    let saved = save_in(&folder, study, instance_orders::MIN_INSTANCES);
     if saved.is_err() && !folder.join(HEAD).exists() {
         // Removes the incomplete study. The error of the save is reported, not one from here.
         let _ = fs::remove_dir_all(&folder);
@@ -74,7 +88,9 @@ pub(crate) fn save_study_files(data: &DataFolder, study: &Study) -> Result<(), E
     saved
 }
 
-fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
+/// Writes a study to a folder. Instances are sorted for probes with at least
+/// `min_instances_to_sort`.
+fn save_in(folder: &Path, study: &Study, min_instances_to_sort: usize) -> Result<(), Error> {
     let mined = MiningResult {
         study_docs: study.study_docs.clone(),
         pools: Vec::new(),
@@ -82,9 +98,9 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
     };
     let scratch =
         tempfile::tempdir_in(folder).map_err(Error::io_error_converter(folder, WRITE_REMEDY))?;
-    let mut files = BTreeMap::new();
-    // A file that an earlier `study.json` names is replaced only by an identical one.
-    let mut put = |stem: &str, ending: &str, write: &dyn Fn(&Path) -> Result<(), Error>| {
+    // Returns the name and checksum of the file. A file that an earlier `study.json` names is
+    // replaced only by an identical one.
+    let put = |stem: &str, ending: &str, write: &dyn Fn(&Path) -> Result<(), Error>| {
         let beside = scratch.path().join(format!("{stem}.{ending}"));
         write(&beside)?;
         let sum = checksum::file_checksum(&beside)
@@ -92,8 +108,7 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         let name = format!("{stem}-{sum:.16}.{ending}");
         let path = folder.join(&name);
         fs::rename(&beside, &path).map_err(Error::io_error_converter(&path, WRITE_REMEDY))?;
-        files.insert(name.clone(), sum);
-        Ok::<String, Error>(name)
+        Ok::<(String, String), Error>((name, sum))
     };
     let instances = put("instances", "parquet", &|path| {
         instances::write_instance_file(
@@ -109,6 +124,30 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
     let scores = put("scores", "parquet", &|path| {
         StudyScoreColumns::from_study(study).write_parquet_file(path)
     })?;
+    let mut files = BTreeMap::from([instances.clone(), columns.clone(), scores.clone()]);
+    let [instances, columns, scores] = [instances, columns, scores].map(|it| it.0);
+    let mut orders = Vec::new();
+    if instance_orders::ordered_instances(study, min_instances_to_sort)
+        .next()
+        .is_some()
+    {
+        let stored = read_stored_orders(folder);
+        let hasher = SourceHasher::for_study(study).map_err(|it| not_json(study, &it))?;
+        for scores in &study.scores {
+            let source = hasher
+                .hash_with_scores(scores)
+                .map_err(|it| not_json(study, &it))?;
+            let (file, sum) = match stored.intact_file(folder, &source) {
+                Some(file) => file,
+                None => put("order", "columns", &|path| {
+                    let min_instances = min_instances_to_sort;
+                    instance_orders::write_instance_orders(path, study, scores, min_instances)
+                })?,
+            };
+            files.insert(file.clone(), sum);
+            orders.push(InstanceOrderFile { source, file });
+        }
+    }
     let definition = folder.join(DEFINITION);
     write(&definition, study.definition.to_toml().as_bytes())?;
     let sum = checksum::file_checksum(&definition)
@@ -129,14 +168,36 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
             file: columns,
             heads: study.instances.iter().map(ProbeInstances::header).collect(),
         }),
+        orders,
         files,
     };
-    let json = serde_json::to_vec(&head).map_err(|it| Error::CorruptData {
-        what: format!("study {}", study.definition.name),
-        reason: it.to_string(),
-    })?;
+    let json = serde_json::to_vec(&head).map_err(|it| not_json(study, &it))?;
     write(&folder.join(HEAD), &checksum::add_json_checksum(&json))?;
     remove_others(folder, &head)
+}
+
+fn not_json(study: &Study, error: &serde_json::Error) -> Error {
+    Error::CorruptData {
+        what: format!("study {}", study.definition.name),
+        reason: error.to_string(),
+    }
+}
+
+/// Returns the files with sorted instances that a stored study names; none if they are not to be
+/// known, since they can be made again.
+fn read_stored_orders(folder: &Path) -> StoredOrders {
+    let json = checksum::read_checksummed_json_bytes(&folder.join(HEAD), "{\"study\":", REMEDY);
+    let stored = json.ok().and_then(|it| serde_json::from_slice(&it).ok());
+    stored.unwrap_or_default()
+}
+
+impl StoredOrders {
+    /// Returns the name and checksum of the file that was made from a source, if it is as written.
+    fn intact_file(&self, folder: &Path, source: &str) -> Option<(String, String)> {
+        let file = self.orders.iter().find(|it| it.source == source)?;
+        open(folder, &self.files, &file.file).ok()?;
+        Some((file.file.clone(), self.files.get(&file.file)?.clone()))
+    }
 }
 
 /// Removes data files that `study.json` does not name.
@@ -146,10 +207,8 @@ fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
             .map_err(Error::io_error_converter(folder, WRITE_REMEDY))?
             .path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let named = |it: &MappedColumnsFile| name == it.file;
-        let old = (name.ends_with(".parquet") && name != head.instances && name != head.scores)
-            || (name.ends_with(".columns") && !head.columns.as_ref().is_some_and(named));
-        if old {
+        let is_data = name.ends_with(".parquet") || name.ends_with(".columns");
+        if is_data && !head.files.contains_key(&*name) {
             fs::remove_file(&path).map_err(Error::io_error_converter(&path, WRITE_REMEDY))?;
         }
     }
@@ -170,6 +229,7 @@ pub(crate) fn load_and_verify_study(data: &DataFolder, name: &str) -> Result<Stu
         instances,
         scores,
         columns,
+        orders: _,
         files,
     } = read_head(&folder, name)?;
     if study.format != 1 {
@@ -219,6 +279,51 @@ pub(crate) fn load_and_verify_study(data: &DataFolder, name: &str) -> Result<Stu
         study.scores.push(scores);
     }
     Ok(study)
+}
+
+/// Whether a stored study has the sorted instances of all its rankers, which studies of earlier
+/// versions lack.
+pub(crate) fn has_sorted_instances(data: &DataFolder, study: &Study) -> Result<bool, Error> {
+    let folder = data.study_folder(&study.definition.name)?;
+    let mut sorted = instance_orders::ordered_instances(study, instance_orders::MIN_INSTANCES);
+    Ok(sorted.next().is_none() || read_stored_orders(&folder).orders.len() == study.scores.len())
+}
+
+/// Opens the sorted instances of a study that has been loaded. What cannot be used is left out with
+/// a warning, since lists of instances can do without.
+pub(crate) fn load_instance_orders(
+    data: &DataFolder,
+    study: &Study,
+) -> Result<InstanceOrders, Error> {
+    let name = &study.definition.name;
+    let folder = data.study_folder(name)?;
+    let stored = read_stored_orders(&folder);
+    let mut orders = InstanceOrders::default();
+    if stored.orders.is_empty() {
+        return Ok(orders);
+    }
+    let hasher = SourceHasher::for_study(study).map_err(|it| not_json(study, &it))?;
+    for (row, scores) in study.scores.iter().enumerate() {
+        let source = hasher
+            .hash_with_scores(scores)
+            .map_err(|it| not_json(study, &it))?;
+        // The study may have been written again since it was loaded.
+        let Some(it) = stored.orders.iter().find(|it| it.source == source) else {
+            continue;
+        };
+        let path = folder.join(&it.file);
+        let opened = stored.files.get(&it.file).and_then(|hash| {
+            instance_orders::open_instance_orders(&path, hash, study, row, &mut orders)
+        });
+        if opened.is_none() {
+            tracing::warn!(
+                "{} cannot be used, so lists of instances are slower; `axioscope study check \
+                 {name}` says more",
+                path.display()
+            );
+        }
+    }
+    Ok(orders)
 }
 
 /// Verifies every file of a study, including those that [`load_and_verify_study`] does not read.
@@ -317,7 +422,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeSet;
 
     use shared::study::StudyDefinition;
@@ -329,9 +434,7 @@ mod tests {
 
     /// Creates a study of the demo collection with lexical rankers, small enough to be read a
     /// thousand times.
-    fn stored() -> (tempfile::TempDir, DataFolder, Study) {
-        let home = tempfile::tempdir().unwrap();
-        let data = DataFolder::open(home.path()).unwrap();
+    pub(in crate::store::studies) fn make_small_study() -> Study {
         let definition = "format = 1\nname = \"small\"\ntitle = \"Small\"\n\
                           collection = \"demo\"\nn_queries = 2\npool = \"rank:bm25:10\"\n\
                           probes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]\n\
@@ -349,9 +452,14 @@ mod tests {
             files: Default::default(),
             created: "2026-11-20".to_owned(),
         };
-        let study =
-            run_never_waiting_future(build::make_study(inputs, &mut ParallelExecutor::default()))
-                .unwrap();
+        run_never_waiting_future(build::make_study(inputs, &mut ParallelExecutor::default()))
+            .unwrap()
+    }
+
+    fn stored() -> (tempfile::TempDir, DataFolder, Study) {
+        let home = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(home.path()).unwrap();
+        let study = make_small_study();
         save_study_files(&data, &study).unwrap();
         (home, data, study)
     }
@@ -416,6 +524,52 @@ mod tests {
             "{before:?} {after:?}"
         );
         assert_eq!(load_and_verify_study(&data, "small").unwrap(), study);
+    }
+
+    #[test]
+    fn sorted_instances_are_made_again_only_for_other_scores() {
+        let (_home, data, mut study) = stored();
+        let folder = data.study_folder("small").unwrap();
+        let save = |study: &Study| save_in(&folder, study, 1).unwrap();
+        let orders = || {
+            let names = names(&folder).into_iter();
+            names
+                .filter(|it| it.starts_with("order-"))
+                .collect::<BTreeSet<_>>()
+        };
+        let written = |name: &String| fs::metadata(folder.join(name)).unwrap().modified().unwrap();
+        assert!(orders().is_empty());
+        save(&study);
+        let before = orders();
+        assert_eq!(before.len(), 2);
+        let instances = &study.instances[0];
+        let count = |study: &Study| {
+            let orders = load_instance_orders(&data, study).unwrap();
+            let found = (0..study.scores.len()).filter_map(|row| orders.get(row, instances));
+            found.count()
+        };
+        assert_eq!(count(&study), 2);
+        assert_eq!(verify_study_files(&data, "small").unwrap(), 7);
+        // One ranker less and another title: what is left stays as it is.
+        study.scores.pop();
+        study.definition.rankers.pop();
+        study.definition.title = "Smaller".to_owned();
+        let times: Vec<_> = before.iter().map(written).collect();
+        save(&study);
+        let left = orders();
+        assert!(left.len() == 1 && left.is_subset(&before));
+        let unchanged = left.iter().all(|it| times.contains(&written(it)));
+        assert!(unchanged && count(&study) == 1);
+        // A damaged file is not used, named by a check, and made again.
+        let path = folder.join(left.first().unwrap());
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[9] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(count(&study), 0);
+        let error = verify_study_files(&data, "small").unwrap_err().to_string();
+        assert!(error.contains("order-"), "{error}");
+        save(&study);
+        assert_eq!((orders(), count(&study)), (left, 1));
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(super) fn open_memory_mapped_instances(
             range: from..from + len,
         };
         from += len;
-        if column.range.end > map.texts().len() {
+        if column.range.end > map.integers().len() {
             return None;
         }
         ProbeInstances::from_shared_column(head, Arc::new(column)).ok()
@@ -68,12 +68,13 @@ pub(super) fn open_memory_mapped_instances(
     lent.collect()
 }
 
-struct Mapped(Mmap);
+/// A mapped file of 32-bit integers.
+pub(super) struct Mapped(Mmap);
 
 impl Mapped {
     /// Maps a copy of a file, and returns its SHA-256 as well. The file itself must not be mapped:
     /// if another process truncated it, the system would kill the process that reads it.
-    fn copy_of(path: &Path) -> io::Result<(Mapped, String)> {
+    pub(super) fn copy_of(path: &Path) -> io::Result<(Mapped, String)> {
         let file = File::open(path)?;
         let beside = path.parent().unwrap_or(Path::new("."));
         let mut copy = tempfile::tempfile_in(beside).or_else(|_| tempfile::tempfile())?;
@@ -91,23 +92,27 @@ impl Mapped {
         ))
     }
 
-    fn texts(&self) -> &[StudyDocNo] {
+    pub(super) fn integers(&self) -> &[u32] {
         // SAFETY: any four bytes are a valid number, and the slice is restricted to whole aligned
         // numbers. A mapping starts at a page boundary, so that no bytes are skipped at the start.
-        let (_, texts, _) = unsafe { self.0.align_to::<StudyDocNo>() };
-        texts
+        let (_, integers, _) = unsafe { self.0.align_to::<u32>() };
+        integers
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
     }
 }
 
-/// The documents of one axiom and variant within the mapped file.
-struct Column {
-    map: Arc<Mapped>,
-    range: Range<usize>,
+/// Some of the integers of a mapped file.
+pub(super) struct Column {
+    pub(super) map: Arc<Mapped>,
+    pub(super) range: Range<usize>,
 }
 
 impl SharedIntegerColumn for Column {
     fn integers(&self) -> &[u32] {
-        &self.map.texts()[self.range.clone()]
+        &self.map.integers()[self.range.clone()]
     }
 }
 

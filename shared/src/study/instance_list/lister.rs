@@ -227,6 +227,11 @@ impl<'a> InstanceLister<'a> {
         }
     }
 
+    /// Returns the instances of the probe and variant, before any filter.
+    pub fn instances(&self) -> &'a ProbeInstances {
+        self.instances
+    }
+
     /// Whether the tie threshold is the default of the ranker.
     pub(super) fn is_default_tie_threshold(&self) -> bool {
         self.tie_width == self.scores.ranker.kind.default_tie_threshold()
