@@ -11,6 +11,7 @@ mod neural;
 mod train;
 mod cuda;
 mod scale;
+mod instance_lists;
 mod load;
 mod annotation;
 mod server;

@@ -66,7 +66,7 @@ impl ProbeInstances {
             claim: probe.claim_kind(mode),
             n_found: Vec::new(),
             starts: vec![0],
-            docs: OwnedOrSharedIntegers::Owned(Vec::new()),
+            docs: Vec::new().into(),
         }
     }
 
@@ -140,7 +140,7 @@ impl ProbeInstances {
     pub fn with_renumbered_docs(&self, numbers: &[StudyDocNo]) -> ProbeInstances {
         let texts = self.docs.iter().map(|&it| numbers[it as usize]);
         ProbeInstances {
-            docs: OwnedOrSharedIntegers::Owned(texts.collect()),
+            docs: texts.collect::<Vec<StudyDocNo>>().into(),
             n_found: self.n_found.clone(),
             starts: self.starts.clone(),
             ..*self

@@ -13,11 +13,12 @@ pub trait SharedIntegerColumn: Send + Sync {
     fn integers(&self) -> &[u32];
 }
 
-/// A column of integers, in memory or in a file.
+/// A column of integers, in memory or in a file. A clone shares the integers until one of the two
+/// is extended.
 #[derive(Clone)]
 pub enum OwnedOrSharedIntegers {
     /// A column in memory.
-    Owned(Vec<u32>),
+    Owned(Arc<Vec<u32>>),
     /// A column of a file.
     Shared(Arc<dyn SharedIntegerColumn>),
 }
@@ -37,11 +38,17 @@ impl Extend<u32> for OwnedOrSharedIntegers {
     /// Copies a shared column into memory first.
     fn extend<T: IntoIterator<Item = u32>>(&mut self, more: T) {
         if let OwnedOrSharedIntegers::Shared(lender) = self {
-            *self = OwnedOrSharedIntegers::Owned(lender.integers().to_vec());
+            *self = lender.integers().to_vec().into();
         }
         if let OwnedOrSharedIntegers::Owned(integers) = self {
-            integers.extend(more);
+            Arc::make_mut(integers).extend(more);
         }
+    }
+}
+
+impl From<Vec<u32>> for OwnedOrSharedIntegers {
+    fn from(integers: Vec<u32>) -> OwnedOrSharedIntegers {
+        OwnedOrSharedIntegers::Owned(Arc::new(integers))
     }
 }
 
@@ -67,6 +74,6 @@ impl Serialize for OwnedOrSharedIntegers {
 
 impl<'de> Deserialize<'de> for OwnedOrSharedIntegers {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<OwnedOrSharedIntegers, D::Error> {
-        Vec::deserialize(from).map(OwnedOrSharedIntegers::Owned)
+        Vec::deserialize(from).map(OwnedOrSharedIntegers::from)
     }
 }

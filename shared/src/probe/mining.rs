@@ -452,7 +452,8 @@ impl MiningResult {
             .iter()
             .map(|&(probe, mode)| ProbeInstances::new(probe, mode))
             .collect();
-        for shard in &shards {
+        // Each result is freed once it has been added.
+        for shard in shards {
             // A derived document of an instance that was not kept has no number, and is never used.
             let number = |it: &OriginalOrDerivedDocument| {
                 texts.binary_search(it).unwrap_or(usize::MAX) as StudyDocNo

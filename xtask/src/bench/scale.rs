@@ -1,10 +1,10 @@
 //! Benchmarks at the size of the papers: 1,558 queries with 100 of 100,000 documents each. The text
 //! is random, with the word frequencies of natural language.
 
-use super::server::{BenchServer, program};
+use super::instance_lists;
+use super::server::program;
 use super::table::BenchTable;
-use super::{BenchContext, median, text};
-use crate::process;
+use super::{BenchContext, text};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -103,7 +103,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
         code.most_mib.max(judged.most_mib)
     ));
     unique_pairs(bench, &program, &folder, table)?;
-    browse(&program, &folder, table)
+    instance_lists::measure(&program, &folder, table)
 }
 
 /// Checks that each pair is scored once, however many instances share it, with a cross-encoder of
@@ -170,79 +170,11 @@ fn unique_pairs(
     Ok(())
 }
 
-/// Measures the list of instances of a study with ten million instances, as the page requests it.
-fn browse(program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
-    let study = folder.join("large.toml");
-    let collection = text(&folder.join("collection"));
-    let definition = format!(
-        "format = 1\nname = \"large\"\ntitle = \"Large\"\ncollection = {collection:?}\n\
-         pool = \"rank:bm25:100\"\nprobes = [\"lnc1\"]\nmodes = [\"code\"]\n\
-         rankers = [\"bm25\", \"ql\"]\nanalyzer = {{ stemmer = \"none\" }}\n[limits]\n\
-         length_gap_terms = 10\nmin_terms = 1\nrepeat_from = 2\n\
-         repeat_to = 4\nrepeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\n\
-         seed = 42\n"
-    );
-    fs::write(&study, definition)?;
-    let data = text(&folder.join("data"));
-    let done = folder.join("data.study");
-    if !done.is_file() {
-        let mut run = Command::new(program);
-        run.args(["--data", &data, "study", "run", &text(&study)]);
-        process::run(&mut run)?;
-        process::run(Command::new(program).args(["--data", &data, "study", "publish", "large"]))?;
-        fs::write(&done, "")?;
-    }
-    let mut serve = Command::new(program);
-    serve.args(["--data", &data, "serve", "--listen", "127.0.0.1:0"]);
-    serve.arg("--no-auth-on-loopback");
-    let server = BenchServer::start(&mut serve)?;
-    let queries = [
-        "sort=query",
-        "sort=margin-ascending",
-        "sort=margin-descending&outcome=violated",
-        "sort=absolute-margin",
-        "sort=absolute-margin&outcome=satisfied&min_margin=0.5",
-        "sort=query&query_filter=w1",
-        "sort=margin-ascending&offset=5000000",
-        "sort=query&offset=9000000",
-    ];
-    let mut times = Vec::new();
-    let mut n_instances = 0;
-    for round in 0..3 {
-        for query in queries {
-            let cell = format!("/api/studies/large/rankers/{}/probes/lnc1", round % 2);
-            let start = Instant::now();
-            let page = server.get(&format!("{cell}/instances?variant=code&limit=100&{query}"))?;
-            // The requests of the first round load the study.
-            if round > 0 {
-                times.push(start.elapsed().as_secs_f64());
-            }
-            n_instances = n_instances.max(page["n_instances"].as_u64().unwrap_or(0));
-        }
-    }
-    let worst = times.iter().copied().fold(0.0, f64::max);
-    let middle = median(times);
-    table.add_without_peer(
-        &format!(
-            "any filter and order over {:.1} million instances, a page of 100 from the server",
-            n_instances as f64 / 1e6
-        ),
-        format!("{:.0} ms", middle * 1e3),
-        "< 300 ms",
-        n_instances >= 10_000_000 && middle < 0.3,
-    );
-    table.note(format!(
-        "Browsing: the median of eight kinds of lists, the worst took {:.0} ms.",
-        worst * 1e3
-    ));
-    Ok(())
-}
-
 /// The result of a command.
-struct Run {
+pub(super) struct Run {
     told: Value,
-    seconds: f64,
-    most_mib: f64,
+    pub(super) seconds: f64,
+    pub(super) most_mib: f64,
 }
 
 impl Run {
@@ -261,7 +193,7 @@ impl Run {
 }
 
 /// Runs a command and measures its duration and, where the system reports it, its peak memory.
-fn timed(command: &mut Command) -> Result<Run> {
+pub(super) fn timed(command: &mut Command) -> Result<Run> {
     let start = Instant::now();
     let mut child = command
         .stdout(Stdio::piped())
@@ -290,7 +222,8 @@ fn timed(command: &mut Command) -> Result<Run> {
     }
     let told = told.join().ok().context("reading its output")??;
     Ok(Run {
-        told: serde_json::from_str(&told).context("reading what it told")?,
+        // Not every command answers in JSON.
+        told: serde_json::from_str(&told).unwrap_or_default(),
         seconds: start.elapsed().as_secs_f64(),
         most_mib,
     })

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use memmap2::Mmap;
 use sha2::{Digest, Sha256};
 use shared::probe::integer_column::SharedIntegerColumn;
-use shared::probe::{InstancesHeader, ProbeInstances, StudyDocNo};
+use shared::probe::{InstancesHeader, ProbeInstances};
 
 use crate::error::Error;
 use crate::store::{WRITE_REMEDY, checksum, write_atomically};
@@ -141,7 +141,7 @@ mod tests {
         let found = open_memory_mapped_instances(&path, &hash, heads()).unwrap();
         assert_eq!(found, all);
         let mut bytes = std::fs::read(&path).unwrap();
-        assert_eq!(bytes.len(), (6 + 9) * size_of::<StudyDocNo>());
+        assert_eq!(bytes.len(), (6 + 9) * size_of::<u32>());
         File::options()
             .write(true)
             .open(&path)

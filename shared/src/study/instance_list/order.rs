@@ -162,7 +162,7 @@ pub(super) fn class_of(
 }
 
 /// The margin of an instance, for sorting.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 struct SortedMargin(f64);
 
 impl Eq for SortedMargin {}
@@ -212,14 +212,13 @@ impl InstanceOrder {
                 mut satisfied,
                 unscored,
             } = numbers;
-            let margin = |number: &u32| SortedMargin(lister.margin_of_instance(*number));
-            // Stable, so that equal margins stay in the order of queries.
-            violated.sort_by_cached_key(margin);
-            satisfied.sort_by_cached_key(margin);
-            let mut tied_by_margin = tied.clone();
-            tied_by_margin.sort_by_cached_key(margin);
-            if tied_by_margin.first().map(margin) == tied_by_margin.last().map(margin) {
-                tied_by_margin.clear();
+            let margin = |number: u32| SortedMargin(lister.margin_of_instance(number));
+            sort_by_margin(&mut violated, SORTED_AT_ONCE, margin);
+            sort_by_margin(&mut satisfied, SORTED_AT_ONCE, margin);
+            let mut tied_by_margin = Vec::new();
+            if tied.windows(2).any(|it| margin(it[0]) != margin(it[1])) {
+                tied_by_margin = tied.clone();
+                sort_by_margin(&mut tied_by_margin, SORTED_AT_ONCE, margin);
             }
             header.groups.push(InstanceGroup {
                 content_value: f64::from_bits(key.content_value_bits),
@@ -239,7 +238,7 @@ impl InstanceOrder {
         column.extend(counts);
         let mut order = InstanceOrder {
             header,
-            column: OwnedOrSharedIntegers::Owned(column),
+            column: column.into(),
             n_queries: instances.n_queries(),
         };
         order.header.histograms = order.build_histograms(&lister);
@@ -326,6 +325,29 @@ impl InstanceOrder {
     }
 }
 
+/// The number of instances that are sorted at once, since their margins are in memory meanwhile.
+const SORTED_AT_ONCE: usize = 1 << 20;
+
+/// Sorts instances by margin, about `at_once` of them at a time; equal margins stay in the order of
+/// queries.
+fn sort_by_margin(numbers: &mut Vec<u32>, at_once: usize, margin: impl Fn(u32) -> SortedMargin) {
+    // The margins of evenly spread instances divide the others into parts of similar size.
+    let n_parts = numbers.len().div_ceil(at_once);
+    let spread = (1..n_parts * 16).map(|it| numbers[it * (numbers.len() / (n_parts * 16))]);
+    let mut bounds: Vec<SortedMargin> = spread.map(&margin).collect();
+    bounds.sort_unstable();
+    let bounds: Vec<SortedMargin> = bounds.into_iter().skip(15).step_by(16).collect();
+    let mut parts = vec![Vec::new(); bounds.len() + 1];
+    for number in numbers.drain(..) {
+        let margin = margin(number);
+        parts[bounds.partition_point(|it| *it <= margin)].push(number);
+    }
+    for mut part in parts {
+        part.sort_by_cached_key(|it| margin(*it));
+        numbers.append(&mut part);
+    }
+}
+
 /// Groups all instances; the counts of all queries follow one after the other.
 fn group_instances<'a>(
     lister: &InstanceLister<'a>,
@@ -366,4 +388,21 @@ fn group_instances<'a>(
         }
     }
     (groups, counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instances_sorted_in_parts_are_sorted_and_equal_margins_keep_their_order() {
+        for n in [0, 1, 9, 10, 11, 300] {
+            let margin = |it: u32| SortedMargin(f64::from(it * it % 23) - 11.0);
+            let mut numbers: Vec<u32> = (0..n).collect();
+            let mut expected = numbers.clone();
+            expected.sort_by_key(|it| margin(*it));
+            sort_by_margin(&mut numbers, 10, margin);
+            assert_eq!(numbers, expected);
+        }
+    }
 }

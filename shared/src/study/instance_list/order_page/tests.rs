@@ -149,13 +149,13 @@ fn an_order_is_restored_only_for_its_own_instances() {
     };
     let order = InstanceOrder::build(&study, instances, &study.scores[2]);
     let header = || order.header().clone();
-    let column = || OwnedOrSharedIntegers::Owned(order.column().to_vec());
+    let column = || OwnedOrSharedIntegers::from(order.column().to_vec());
     let restored = InstanceOrder::from_parts(header(), column(), instances);
     assert_eq!(restored.as_ref(), Some(&order));
     assert_ne!(instances.len(), other.len());
     assert!(InstanceOrder::from_parts(header(), column(), other).is_none());
     let mut foreign = order.column().to_vec();
     foreign[0] = instances.len() as u32;
-    let foreign = OwnedOrSharedIntegers::Owned(foreign);
+    let foreign = OwnedOrSharedIntegers::from(foreign);
     assert!(InstanceOrder::from_parts(header(), foreign, instances).is_none());
 }
