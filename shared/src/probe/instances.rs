@@ -136,15 +136,10 @@ impl ProbeInstances {
             && are_valid_row_offsets(&self.starts, n_queries, self.docs.len() / arity)
     }
 
-    /// Returns the same instances, in the same order, with document `t` replaced by `numbers[t]`.
-    pub fn with_renumbered_docs(&self, numbers: &[StudyDocNo]) -> ProbeInstances {
-        let texts = self.docs.iter().map(|&it| numbers[it as usize]);
-        ProbeInstances {
-            docs: texts.collect::<Vec<StudyDocNo>>().into(),
-            n_found: self.n_found.clone(),
-            starts: self.starts.clone(),
-            ..*self
-        }
+    /// Replaces document `t` by `numbers[t]` in every instance.
+    pub fn renumber_docs(&mut self, numbers: &[StudyDocNo]) {
+        let docs = self.docs.to_mut();
+        docs.iter_mut().for_each(|it| *it = numbers[*it as usize]);
     }
 
     /// Returns the number of instances.

@@ -34,15 +34,22 @@ impl Deref for OwnedOrSharedIntegers {
     }
 }
 
-impl Extend<u32> for OwnedOrSharedIntegers {
-    /// Copies a shared column into memory first.
-    fn extend<T: IntoIterator<Item = u32>>(&mut self, more: T) {
+impl OwnedOrSharedIntegers {
+    /// Returns the integers to change them; a shared column is copied into memory first.
+    pub(super) fn to_mut(&mut self) -> &mut Vec<u32> {
         if let OwnedOrSharedIntegers::Shared(lender) = self {
             *self = lender.integers().to_vec().into();
         }
-        if let OwnedOrSharedIntegers::Owned(integers) = self {
-            Arc::make_mut(integers).extend(more);
+        match self {
+            OwnedOrSharedIntegers::Owned(integers) => Arc::make_mut(integers),
+            OwnedOrSharedIntegers::Shared(_) => unreachable!("it was copied"),
         }
+    }
+}
+
+impl Extend<u32> for OwnedOrSharedIntegers {
+    fn extend<T: IntoIterator<Item = u32>>(&mut self, more: T) {
+        self.to_mut().extend(more);
     }
 }
 

@@ -112,23 +112,15 @@ pub struct QueryMiningResult {
 }
 
 impl QueryMiningResult {
-    /// Iterates over the documents of the pool, and the derived documents of the instances that are
-    /// kept.
-    fn kept_docs(&self) -> impl Iterator<Item = OriginalOrDerivedDocument> + '_ {
-        let mut kept: Vec<bool> = self
-            .study_docs
-            .iter()
-            .map(|it| matches!(it, OriginalOrDerivedDocument::Original { .. }))
-            .collect();
-        self.found
-            .iter()
-            .flat_map(|it| &it.0)
-            .for_each(|&it| kept[it as usize] = true);
-        self.study_docs
-            .iter()
-            .zip(kept)
-            .filter(|it| it.1)
-            .map(|it| *it.0)
+    /// Returns for each document whether it is one of the pool or of an instance that is kept.
+    fn are_docs_kept(&self) -> Vec<bool> {
+        let is_original = |it: &OriginalOrDerivedDocument| {
+            matches!(it, OriginalOrDerivedDocument::Original { .. })
+        };
+        let mut kept: Vec<bool> = self.study_docs.iter().map(is_original).collect();
+        let instances = self.found.iter().flat_map(|it| &it.0);
+        instances.for_each(|&it| kept[it as usize] = true);
+        kept
     }
 
     /// Whether these documents are an instance of the axiom and variant at an index, if no maximum
@@ -435,46 +427,83 @@ impl InstanceHasher {
     }
 }
 
+/// Combines the results of queries into columns while they are mined, so that all instances are in
+/// memory only once.
+pub struct MiningResultBuilder {
+    /// The documents, each with its number until all queries are there.
+    numbers: BTreeMap<OriginalOrDerivedDocument, StudyDocNo>,
+    pools: Vec<Vec<StudyDocNo>>,
+    instances: Vec<ProbeInstances>,
+}
+
+impl MiningResultBuilder {
+    /// Creates a builder for the instances of some probes and variants.
+    pub fn with_probes_and_variants(asked: &[(Probe, AxiomVariant)]) -> MiningResultBuilder {
+        let columns = asked
+            .iter()
+            .map(|&(probe, mode)| ProbeInstances::new(probe, mode));
+        MiningResultBuilder {
+            numbers: BTreeMap::new(),
+            pools: Vec::new(),
+            instances: columns.collect(),
+        }
+    }
+
+    /// Adds the result of the next query.
+    pub fn add_query(&mut self, mined: QueryMiningResult) {
+        let docs = mined.study_docs.iter().zip(mined.are_docs_kept());
+        let numbers = docs.map(|(&doc, is_kept)| {
+            let next = self.numbers.len() as StudyDocNo;
+            match is_kept {
+                true => *self.numbers.entry(doc).or_insert(next),
+                // A derived document of an instance that was not kept has no number, and is never
+                // used.
+                false => StudyDocNo::MAX,
+            }
+        });
+        let numbers: Vec<StudyDocNo> = numbers.collect();
+        let pool = mined.pool.iter();
+        let pool = pool.map(|&doc| self.numbers[&OriginalOrDerivedDocument::Original { doc }]);
+        self.pools.push(pool.collect());
+        for (all, (found, n_found)) in self.instances.iter_mut().zip(&mined.found) {
+            all.push_query_instances(found.iter().map(|&it| numbers[it as usize]), *n_found);
+        }
+    }
+
+    /// Returns the combined result, with the documents in order.
+    pub fn finish(self) -> MiningResult {
+        let MiningResultBuilder {
+            numbers,
+            mut pools,
+            mut instances,
+        } = self;
+        let mut place = vec![0; numbers.len()];
+        for (at, &number) in (0..).zip(numbers.values()) {
+            place[number as usize] = at;
+        }
+        for number in pools.iter_mut().flatten() {
+            *number = place[*number as usize];
+        }
+        for it in &mut instances {
+            it.renumber_docs(&place);
+        }
+        MiningResult {
+            study_docs: numbers.into_keys().collect(),
+            pools,
+            instances,
+        }
+    }
+}
+
 impl MiningResult {
     /// Combines the results of all queries, in the order of queries, into columns.
     pub fn from_query_results(
         asked: &[(Probe, AxiomVariant)],
         shards: Vec<QueryMiningResult>,
     ) -> MiningResult {
-        let mut texts: Vec<OriginalOrDerivedDocument> = shards
-            .iter()
-            .flat_map(QueryMiningResult::kept_docs)
-            .collect();
-        texts.sort_unstable();
-        texts.dedup();
-        let mut pools = Vec::new();
-        let mut instances: Vec<ProbeInstances> = asked
-            .iter()
-            .map(|&(probe, mode)| ProbeInstances::new(probe, mode))
-            .collect();
-        // Each result is freed once it has been added.
-        for shard in shards {
-            // A derived document of an instance that was not kept has no number, and is never used.
-            let number = |it: &OriginalOrDerivedDocument| {
-                texts.binary_search(it).unwrap_or(usize::MAX) as StudyDocNo
-            };
-            let numbers: Vec<StudyDocNo> = shard.study_docs.iter().map(number).collect();
-            pools.push(
-                shard
-                    .pool
-                    .iter()
-                    .map(|&doc| number(&OriginalOrDerivedDocument::Original { doc }))
-                    .collect(),
-            );
-            for (all, (found, n_found)) in instances.iter_mut().zip(&shard.found) {
-                all.push_query_instances(found.iter().map(|&it| numbers[it as usize]), *n_found);
-            }
-        }
-        MiningResult {
-            study_docs: texts,
-            pools,
-            instances,
-        }
+        let mut builder = MiningResultBuilder::with_probes_and_variants(asked);
+        shards.into_iter().for_each(|it| builder.add_query(it));
+        builder.finish()
     }
 
     /// Computes the [`InstanceHasher`] digest of all instances. Two results are compared only if

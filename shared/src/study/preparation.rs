@@ -20,7 +20,7 @@ use crate::probe::additions::{
     PendingCollectionAdditions,
 };
 use crate::probe::manipulation::ManipulationWordLists;
-use crate::probe::mining::{InstanceMiner, PooledQuery, QueryMiningResult};
+use crate::probe::mining::{InstanceMiner, MiningResultBuilder, PooledQuery, QueryMiningResult};
 use crate::probe::pool::CandidatePoolSelector;
 use crate::probe::transfer::TransferPairSet;
 use crate::probe::{AxiomVariant, CandidatePoolSpec, MiningResult, MiningThresholds, Probe};
@@ -440,16 +440,14 @@ impl PreparedCollection {
         &self,
         executor: &mut E,
     ) -> Result<(MiningResult, u64), E::Error> {
-        let mut all = Vec::new();
-        let take = |shards| {
-            all.extend::<Vec<QueryMiningResult>>(shards);
+        let probes = &self.settings.probes;
+        let mut mined = MiningResultBuilder::with_probes_and_variants(probes);
+        let take = |shards: Vec<QueryMiningResult>| {
+            shards.into_iter().for_each(|it| mined.add_query(it));
             Ok(())
         };
         let n_without_text = self.mine_in_batches(executor, take).await?;
-        Ok((
-            MiningResult::from_query_results(&self.settings.probes, all),
-            n_without_text,
-        ))
+        Ok((mined.finish(), n_without_text))
     }
 
     /// Counts, for each of some analyzers, how many of the instances are instances under it as

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// A size of the study: its name, the depth of the candidate pool, and the number of instances that
 /// it must have.
-const SIZES: [(&str, usize, u64); 2] = [("large", 100, 10_000_000), ("larger", 216, 50_000_000)];
+const SIZES: [(&str, usize, u64); 2] = [("large", 100, 10_000_000), ("larger", 220, 50_000_000)];
 
 const VISITORS: usize = 4;
 

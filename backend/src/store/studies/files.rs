@@ -364,7 +364,7 @@ fn open(folder: &Path, files: &BTreeMap<String, String>, name: &str) -> Result<F
 
 /// Reads the instances of a study from the Parquet file.
 fn read_instances(study: &Study, path: &Path) -> Result<Vec<ProbeInstances>, Error> {
-    let (mined, origin) = instances::read_instance_file(path, &collection_external_ids(study))?;
+    let (mut mined, origin) = instances::read_instance_file(path, &collection_external_ids(study))?;
     let damaged = |reason: &str| Error::CorruptData {
         what: format!("study {}", study.definition.name),
         reason: reason.to_owned(),
@@ -382,11 +382,9 @@ fn read_instances(study: &Study, path: &Path) -> Result<Vec<ProbeInstances>, Err
     };
     let places: Option<Vec<u32>> = mined.study_docs.iter().map(place).collect();
     let places = places.ok_or_else(|| damaged("an instance has a text of its own"))?;
-    let numbered = mined
-        .instances
-        .iter()
-        .map(|it| it.with_renumbered_docs(&places));
-    Ok(numbered.collect())
+    let each = mined.instances.iter_mut();
+    each.for_each(|it| it.renumber_docs(&places));
+    Ok(mined.instances)
 }
 
 pub(crate) fn collection_external_ids(study: &Study) -> CollectionExternalIds<'_> {
