@@ -32,9 +32,9 @@ use crate::annotation::task_state::{InMemoryTaskState, LeasedAssignments};
 use crate::cache::LruComputationCache;
 use crate::clock;
 use crate::error::{Error, run_blocking};
-use crate::store::Database;
 use crate::store::annotation_tasks::{AnnotationTaskRow, NewAnnotationTask};
 use crate::store::studies::{StudyListEntry, study_instances_and_collection_hash};
+use crate::store::{Database, ServerRole};
 
 /// Number of log states whose agreement reports and results are cached.
 const STATES_KEPT: usize = 64;
@@ -45,15 +45,24 @@ pub(crate) struct AnnotationTaskService(Arc<Parts>);
 
 struct Parts {
     store: Database,
+    role: ServerRole,
     writer: AnnotationLogWriter,
-    /// The tasks that have been requested since the server started. None is removed.
-    desks: RwLock<BTreeMap<TaskId, Arc<InMemoryTaskState>>>,
+    /// The tasks that have been requested in the present term of this server as the main one. None
+    /// is removed before the term ends.
+    desks: RwLock<TaskStatesOfTerm>,
     /// Held while a task is loaded, so that no task is loaded twice.
     opening: tokio::sync::Mutex<()>,
     /// Agreement reports by task and number of events.
     agreements: LruComputationCache<(TaskId, usize), Arc<InterAnnotatorAgreementReport>>,
     /// Results by task, number of events and revision of the study.
     results: LruComputationCache<(TaskId, usize, i64), Arc<AnnotationTaskResults>>,
+}
+
+/// The task states that were loaded in a term of this server as the main one.
+#[derive(Default)]
+struct TaskStatesOfTerm {
+    term: u64,
+    states: BTreeMap<TaskId, Arc<InMemoryTaskState>>,
 }
 
 /// The person who sends events, with their role.
@@ -66,10 +75,14 @@ pub(crate) struct EventAuthor {
 
 impl AnnotationTaskService {
     /// Creates the tasks of `store` and starts the log writer for it.
-    pub(crate) fn start_with_log_writer(store: Database) -> AnnotationTaskService {
+    pub(crate) fn start_with_log_writer(
+        store: Database,
+        role: ServerRole,
+    ) -> AnnotationTaskService {
         AnnotationTaskService(Arc::new(Parts {
             writer: AnnotationLogWriter::start(store.clone()),
             store,
+            role,
             desks: RwLock::default(),
             opening: tokio::sync::Mutex::default(),
             agreements: LruComputationCache::with_max_values(STATES_KEPT),
@@ -90,19 +103,40 @@ impl AnnotationTaskService {
         Ok(desks)
     }
 
-    /// Returns the state of a task, which is loaded at the first call.
+    /// Returns the state of a task. The main server loads it once; another one, whose copy would
+    /// grow old, at each call.
     pub(crate) async fn task_state(&self, task: TaskId) -> Result<Arc<InMemoryTaskState>, Error> {
-        if let Some(desk) = self.known(task) {
+        let term = self.0.role.main_term();
+        if term == 0 {
+            return Ok(Arc::new(
+                InMemoryTaskState::load(&self.0.store, task).await?,
+            ));
+        }
+        if let Some(desk) = self.known(term, task) {
             return Ok(desk);
         }
         let _opening = self.0.opening.lock().await;
-        if let Some(desk) = self.known(task) {
+        if let Some(desk) = self.known(term, task) {
             return Ok(desk);
         }
         let desk = Arc::new(InMemoryTaskState::load(&self.0.store, task).await?);
         let mut desks = self.0.desks.write().unwrap_or_else(PoisonError::into_inner);
-        desks.insert(task, desk.clone());
+        if desks.term != term {
+            *desks = TaskStatesOfTerm {
+                term,
+                states: BTreeMap::new(),
+            };
+        }
+        desks.states.insert(task, desk.clone());
         Ok(desk)
+    }
+
+    /// Returns an error unless this is the main server.
+    fn ensure_main_server(&self) -> Result<(), Error> {
+        match self.0.role.main_term() {
+            0 => Err(Error::NotMainServer { retry_after_s: 5 }),
+            _ => Ok(()),
+        }
     }
 
     /// Creates a task from drawn items, in the status draft.
@@ -110,6 +144,7 @@ impl AnnotationTaskService {
         &self,
         new: &NewAnnotationTask,
     ) -> Result<Arc<InMemoryTaskState>, Error> {
+        self.ensure_main_server()?;
         let task = self.0.store.add_annotation_task(new).await?;
         self.task_state(task).await
     }
@@ -119,6 +154,7 @@ impl AnnotationTaskService {
         &self,
         asked: UpdateTaskRequest,
     ) -> Result<Arc<InMemoryTaskState>, Error> {
+        self.ensure_main_server()?;
         let desk = self.task_state(asked.task).await?;
         // While this is held, nobody else changes the task or leases items.
         let turn = desk.turn.lock().await;
@@ -151,6 +187,7 @@ impl AnnotationTaskService {
         person: PersonId,
         n: usize,
     ) -> Result<LeasedAssignments, Error> {
+        self.ensure_main_server()?;
         let turn = desk.turn.lock().await;
         let asked = desk.clone();
         let promise = move || Ok(asked.lease_items(person, n));
@@ -173,6 +210,7 @@ impl AnnotationTaskService {
         sender: EventAuthor,
         events: Vec<ClientAnnotationEvent>,
     ) -> Result<Vec<EventOutcome>, Error> {
+        self.ensure_main_server()?;
         let at_ms = unix_time_ms_u64();
         let n_items = desk.items().len() as u32;
         let mut outcomes = Vec::new();
@@ -313,9 +351,10 @@ impl AnnotationTaskService {
         .await
     }
 
-    fn known(&self, task: TaskId) -> Option<Arc<InMemoryTaskState>> {
+    fn known(&self, term: u64, task: TaskId) -> Option<Arc<InMemoryTaskState>> {
         let desks = self.0.desks.read().unwrap_or_else(PoisonError::into_inner);
-        desks.get(&task).cloned()
+        let states = (desks.term == term).then_some(&desks.states);
+        states.and_then(|it| it.get(&task)).cloned()
     }
 }
 

@@ -177,9 +177,16 @@ pub(crate) enum Error {
     )]
     DataFolderInUse { path: PathBuf },
 
-    /// A database that a server with another data folder uses.
-    #[error("{at}: another axioscope works on its jobs; stop that one, or {}", at.another())]
+    /// A database that another process uses.
+    #[error("{at}: another axioscope uses it; stop that one, or {}", at.another())]
     DatabaseInUse { at: DatabaseDisplayName },
+
+    /// A change of an annotation task at a server that is not the main one.
+    #[error(
+        "another server with the same database serves annotation tasks; send it there, or try \
+         again in {retry_after_s} s in case that one has ended"
+    )]
+    NotMainServer { retry_after_s: u64 },
 
     /// A database server that does not respond.
     #[error("{at}: {reason}; start the server, or correct `DATABASE_URL`")]

@@ -48,10 +48,10 @@ use crate::http::endpoints::Endpoints;
 use crate::http::limits::ServerLimits;
 use crate::http::static_files::StaticFiles;
 use crate::http::studies::StudyCache;
-use crate::jobs::{self as work, JobQueue};
+use crate::jobs::{self as work, JobQueue, OtherServers};
 use crate::models::ModelRegistry;
 use crate::store::operator::AccessTokenHash;
-use crate::store::{DataFolder, Database, DatabaseConfig};
+use crate::store::{DataFolder, Database, DatabaseConfig, ServerPlace};
 use crate::training_jobs::{self, TrainingQueue};
 
 pub(crate) use access::{ListenScope, NetworkExposure, PublicUrl, parse_network};
@@ -120,7 +120,12 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let folder = DataFolder::open(&settings.data)?;
     let lock = folder.lock()?;
     let store = Database::open_and_migrate(&DatabaseConfig::from_environment(&folder)?).await?;
-    let lock = store.lock_jobs_for_process(lock).await?;
+    let place = store.join_servers(lock).await?;
+    let role = place.role();
+    let others = match place.may_have_others() {
+        true => OtherServers::Possible,
+        false => OtherServers::None,
+    };
     let exposure = settings.exposure;
     let operator = operator(&store, &exposure, settings.token).await?;
     let models = settings.models;
@@ -135,7 +140,8 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     })?;
     let (operator_link, link_line) = announce(&exposure, address);
 
-    let worker = tokio::spawn(work::run_job_worker(jobs.clone(), lock, stopping.clone()));
+    let worker = tokio::spawn(work::run_job_worker(jobs.clone(), others, stopping.clone()));
+    let place = tokio::spawn(keep_place(place, stopping.clone()));
     let training_worker = training_jobs::run_training_worker(trainings.clone(), stopping.clone());
     let training_worker = tokio::spawn(training_worker);
     let app = AppState(Arc::new(AppParts {
@@ -147,7 +153,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         models: models.clone(),
         jobs,
         trainings,
-        annotation: AnnotationTaskService::start_with_log_writer(store.clone()),
+        annotation: AnnotationTaskService::start_with_log_writer(store.clone(), role),
         limits: ServerLimits::new(models.ranker_specs().len()),
         pages: StaticFiles::embedded(),
         health: health::HealthMonitor::default(),
@@ -181,7 +187,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         () = overdue => tracing::warn!("ending with requests under way"),
     }
     // An interrupted batch or update is not lost: it is computed again at the next start.
-    let workers = futures_util::future::join(worker, training_worker);
+    let workers = futures_util::future::join3(worker, training_worker, place);
     let _ = tokio::time::timeout(SHUTDOWN_GRACE, workers).await;
     store.close().await;
     Ok(())
@@ -206,6 +212,35 @@ fn router(app: AppState) -> Router {
         .layer(middleware::from_fn(static_files::add_security_headers))
         .layer(middleware::from_fn(health::record_metrics))
         .with_state(app)
+}
+
+/// Time after which the place among the servers of a database is renewed.
+const PLACE_RENEWAL: Duration = Duration::from_secs(2);
+
+/// Keeps the place of this server among those of its database until it stops.
+async fn keep_place(mut place: ServerPlace, mut stopping: watch::Receiver<bool>) {
+    let mut main_term = place.role().main_term();
+    if main_term == 0 {
+        tracing::info!(
+            "another server with this database serves annotation tasks; this one shares its jobs"
+        );
+    }
+    while !*stopping.borrow() && place.may_have_others() {
+        tokio::select! {
+            () = tokio::time::sleep(PLACE_RENEWAL) => {}
+            () = work::wait_for_shutdown_signal(&mut stopping) => break,
+        }
+        if let Err(error) = place.renew().await {
+            tracing::error!("the place among the servers of the database: {error}");
+        }
+        let now = place.role().main_term();
+        if now > 0 && main_term == 0 {
+            tracing::info!("this server serves annotation tasks now");
+        }
+        main_term = now;
+    }
+    // The lock of the data folder is held until the end.
+    work::wait_for_shutdown_signal(&mut stopping).await;
 }
 
 /// Returns the hash of the operator token. Creates and prints a token if there is none or a new one

@@ -3,7 +3,8 @@
 //! The batches of a job are planned and stored when the job is created. Each batch is scored and
 //! committed separately. After a crash the remaining batches run unchanged, so that the scores have
 //! the same bits as without interruption. For the same reason a pair is scored even if the score
-//! store has it already: rounding depends on the batch.
+//! store has it already: rounding depends on the batch. Servers with the same PostgreSQL database
+//! share the jobs: each leases the batches that it scores.
 
 mod request;
 mod worker;
@@ -21,7 +22,7 @@ use crate::models::{ModelRegistry, TOKEN_BUDGET};
 use crate::store::jobs::NewScoringJob;
 use crate::store::{DataFolder, Database};
 
-pub(crate) use worker::{run_job_worker, wait_for_shutdown_signal};
+pub(crate) use worker::{OtherServers, run_job_worker, wait_for_shutdown_signal};
 
 /// Maximum number of jobs that are queued or running.
 const MAX_UNFINISHED: usize = 100;
@@ -39,7 +40,8 @@ pub(crate) struct JobQueue {
     /// Wakes the worker when a job may be ready.
     wake: Arc<Notify>,
     speeds: Arc<Mutex<BTreeMap<String, Speed>>>,
-    /// Jobs whose failure could not be stored, for example on a full disk, with the reason.
+    /// Jobs whose failure could not be stored, for example on a full disk, and those whose model
+    /// this server lacks while another one may have it, with the reason.
     stuck: Arc<Mutex<BTreeMap<String, String>>>,
 }
 

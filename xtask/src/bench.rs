@@ -12,6 +12,7 @@ mod train;
 mod cuda;
 mod scale;
 mod instance_lists;
+mod growth;
 mod load;
 mod annotation;
 mod server;

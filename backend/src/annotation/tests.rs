@@ -28,6 +28,7 @@ use shared::study::preparation::{
 };
 
 use super::*;
+use crate::store::ServerRole;
 use crate::store::annotation_tasks::AnnotationItemWithExternalIds;
 use crate::store::annotation_tasks::events::AnnotationWriteBatch;
 use crate::store::backup;
@@ -173,7 +174,8 @@ pub(crate) async fn join(store: &Database) {
 /// Creates a task in a store and opens it.
 async fn opened(store: &Database) -> (AnnotationTaskService, Arc<InMemoryTaskState>) {
     join(store).await;
-    let reviews = AnnotationTaskService::start_with_log_writer(store.clone());
+    let reviews =
+        AnnotationTaskService::start_with_log_writer(store.clone(), ServerRole::only_server());
     let desk = reviews
         .create_draft_task(&new_task(&study("open")))
         .await
@@ -267,7 +269,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         );
         store.close().await;
         let store = place.store().await;
-        let again = AnnotationTaskService::start_with_log_writer(store)
+        let again = AnnotationTaskService::start_with_log_writer(store, ServerRole::only_server())
             .task_state(row.no)
             .await
             .unwrap();
@@ -367,7 +369,8 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
         };
         store.write_events_and_leases(&writing).await.unwrap();
         drop(reviews);
-        let reviews = AnnotationTaskService::start_with_log_writer(store.clone());
+        let reviews =
+            AnnotationTaskService::start_with_log_writer(store.clone(), ServerRole::only_server());
         let desk = reviews.task_state(no).await.unwrap();
         let drawn = |given: Vec<ItemNo>| {
             let drawn = given
@@ -545,7 +548,10 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
             let restored = backup::restore_backup(&to.folder, &to.database, &file).await;
             restored.unwrap();
             let store = to.store().await;
-            let reviews = AnnotationTaskService::start_with_log_writer(store.clone());
+            let reviews = AnnotationTaskService::start_with_log_writer(
+                store.clone(),
+                ServerRole::only_server(),
+            );
             let again = reviews.task_state(no).await.unwrap();
             let n_kept = again.n_events();
             assert!((n_before..=200).contains(&n_kept), "{n_before} {n_kept}");

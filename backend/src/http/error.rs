@@ -28,6 +28,7 @@ impl IntoResponse for Error {
         let headers = response.headers_mut();
         if let Error::RateLimited { retry_after_s }
         | Error::ServerBusy { retry_after_s, .. }
+        | Error::NotMainServer { retry_after_s }
         | Error::NotSaved { retry_after_s, .. }
         | Error::ScoringQueueFull { retry_after_s, .. } = self
         {
@@ -80,6 +81,7 @@ impl Error {
             Error::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-often"),
             Error::ScoringQueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "overloaded"),
             Error::ServerBusy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "overloaded"),
+            Error::NotMainServer { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not-main-server"),
             Error::ModelNotFound { .. }
             | Error::ModelFileNotFound { .. }
             | Error::Model { .. }

@@ -36,6 +36,7 @@ use super::*;
 use crate::clock::unix_time_ms;
 use crate::jobs::tests::create;
 use crate::models;
+use crate::store::ServerRole;
 use crate::store::people::{JoiningPersonDetails, NewInvitation};
 use crate::store::secret_token::SecretToken;
 use crate::store::studies::StudyVisibility;
@@ -112,7 +113,10 @@ impl Site {
             operator_link,
             jobs: JobQueue::for_stored_jobs(folder.clone(), store.clone(), models.clone()),
             trainings: TrainingQueue::load(folder.clone()).unwrap(),
-            annotation: AnnotationTaskService::start_with_log_writer(store.clone()),
+            annotation: AnnotationTaskService::start_with_log_writer(
+                store.clone(),
+                ServerRole::only_server(),
+            ),
             store,
             studies: StudyCache::new(folder.clone()),
             limits: ServerLimits::new(models.ranker_specs().len()),

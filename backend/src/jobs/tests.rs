@@ -46,11 +46,7 @@ async fn open_with_models(place: &TestFolder, models: ModelRegistry) -> JobQueue
 async fn work_until(jobs: &JobQueue, enough: impl Fn(&ScoringJob) -> bool) -> ScoringJob {
     let (_stop, stopping) = tokio::sync::watch::channel(false);
     let mut steps = jobs.subscribe_to_changes();
-    let lock = jobs
-        .store
-        .lock_jobs_for_process(jobs.folder.lock().unwrap());
-    let lock = lock.await.unwrap();
-    let worker = tokio::spawn(run_job_worker(jobs.clone(), lock, stopping));
+    let worker = tokio::spawn(run_job_worker(jobs.clone(), OtherServers::None, stopping));
     let job = loop {
         let step = steps.recv().await.unwrap();
         if enough(&step) {

@@ -16,8 +16,7 @@ use crate::models::{
     EncodedQueries, NeuralRanker, PairScore, QueryDocumentPairsWithTexts, SequenceAndTokenCounts,
     TokenizedDocumentBatch, is_doc2query_spec,
 };
-use crate::store::JobsLock;
-use crate::store::jobs::{BatchCommitOutcome, ScoringJobWithoutDocuments};
+use crate::store::jobs::{BatchCommitOutcome, ScoringJobWithoutDocuments, WorkLease};
 
 /// Maximum number of jobs that run at once. Others wait, since each running job keeps its queries
 /// in memory.
@@ -26,19 +25,56 @@ const AT_ONCE: usize = 4;
 /// Time before the next attempt after a database error.
 const PAUSE: Duration = Duration::from_secs(2);
 
+/// Time after which a server looks for jobs that other servers were given.
+const POLL: Duration = Duration::from_secs(2);
+
+/// Time after which a server looks for work that other servers have not finished.
+const WAIT_FOR_OTHERS: Duration = Duration::from_millis(500);
+
+/// Time after which a lease is renewed, while the work is under way.
+const RENEWAL: Duration = Duration::from_secs(3);
+
 /// What the worker keeps of a job between two batches.
 struct RunningJob {
     ranker: Arc<NeuralRanker>,
     prepared: Arc<EncodedQueries>,
     threads: Arc<rayon::ThreadPool>,
-    /// The next batch, if it has been loaded already; `Some(None)` after the last one.
-    ahead: Option<Option<PreparedBatch>>,
+    /// The next batch, if it has been leased and loaded already.
+    ahead: Option<PreparedBatch>,
     /// The write of the previous batch, while it is in progress.
     behind: Option<JoinHandle<Result<(), Error>>>,
 }
 
-/// A tokenized batch with its number.
-type PreparedBatch = (i64, TokenizedDocumentBatch);
+/// A tokenized batch with its lease.
+type PreparedBatch = (HeldLease, TokenizedDocumentBatch);
+
+/// A lease that is renewed until this is dropped.
+struct HeldLease {
+    lease: WorkLease,
+    renewal: JoinHandle<()>,
+}
+
+impl HeldLease {
+    fn keep(jobs: &JobQueue, id: &str, lease: WorkLease) -> HeldLease {
+        let (store, id) = (jobs.store.clone(), id.to_owned());
+        let renewal = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(RENEWAL).await;
+                // Without a database the lease ends, and so does the right to commit the work.
+                if let Err(error) = store.renew_lease(&id, lease).await {
+                    tracing::warn!("job {id}: renewing a lease: {error}");
+                }
+            }
+        });
+        HeldLease { lease, renewal }
+    }
+}
+
+impl Drop for HeldLease {
+    fn drop(&mut self) {
+        self.renewal.abort();
+    }
+}
 
 /// A model with the threads on which it runs.
 type Computing = (Arc<NeuralRanker>, Arc<rayon::ThreadPool>);
@@ -61,28 +97,31 @@ impl RunningJob {
     }
 }
 
-/// Works on jobs until `stopping` becomes true, and finishes the current batch. Since this process
-/// holds the lock, a job that is marked as running was left by a process that has ended.
+/// Works on jobs until `stopping` becomes true, and finishes the current batch. Other servers may
+/// work on the same jobs if `others` says so; otherwise a job that is marked as running, or a
+/// lease, was left by a process that has ended.
 pub(crate) async fn run_job_worker(
     jobs: JobQueue,
-    mut lock: JobsLock,
+    others: OtherServers,
     mut stopping: watch::Receiver<bool>,
 ) {
     let mut running = BTreeMap::new();
-    let mut requeued = false;
+    let mut is_prepared = others == OtherServers::Possible;
     while !*stopping.borrow() {
         let turns = async {
-            lock.ensure_held().await?;
-            if !requeued {
+            if !is_prepared {
+                jobs.store.end_all_leases().await?;
                 jobs.store.requeue_running_jobs().await?;
-                requeued = true;
+                is_prepared = true;
             }
-            round(&jobs, &mut running, &stopping).await
+            round(&jobs, others, &mut running, &stopping).await
         };
-        let pause = match turns.await {
-            Ok(QueueState::Waiting) => continue,
-            Ok(QueueState::Empty) => Duration::MAX,
-            Err(error) => {
+        let pause = match (turns.await, others) {
+            (Ok(QueueState::Waiting), _) => continue,
+            (Ok(QueueState::AtOthers), _) => WAIT_FOR_OTHERS,
+            (Ok(QueueState::Empty), OtherServers::None) => Duration::MAX,
+            (Ok(QueueState::Empty), OtherServers::Possible) => POLL,
+            (Err(error), _) => {
                 tracing::error!("the queue of jobs: {error}");
                 PAUSE
             }
@@ -94,21 +133,49 @@ pub(crate) async fn run_job_worker(
         }
     }
     for (id, mut job) in running {
-        if let Err(error) = job.settle().await {
+        let ahead = job.ahead.take().map(|it| it.0.lease);
+        let ended = async {
+            job.settle().await?;
+            match ahead {
+                Some(lease) => jobs.store.end_lease(&id, lease).await,
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = ended.await {
             tracing::error!("job {id}: {error}");
         }
     }
 }
 
+/// Whether other servers may work on the same jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OtherServers {
+    /// There are none.
+    None,
+    /// There may be some.
+    Possible,
+}
+
 /// Whether unfinished jobs remain.
 enum QueueState {
     Waiting,
+    /// What is left of them is being done by other servers.
+    AtOthers,
     Empty,
+}
+
+/// What came of a turn of a job.
+#[derive(PartialEq)]
+enum TurnOutcome {
+    Worked,
+    /// What is left of the job is being done by other servers.
+    AtOthers,
 }
 
 /// Processes one batch of each of the first [`AT_ONCE`] jobs.
 async fn round(
     jobs: &JobQueue,
+    others: OtherServers,
     running: &mut BTreeMap<String, RunningJob>,
     stopping: &watch::Receiver<bool>,
 ) -> Result<QueueState, Error> {
@@ -126,26 +193,38 @@ async fn round(
         let mut speeds = jobs.speeds.lock().unwrap_or_else(PoisonError::into_inner);
         speeds.retain(|id, _| running.contains_key(id));
     }
+    let mut has_worked = false;
     for id in queue.iter().take(AT_ONCE) {
         if *stopping.borrow() {
             break;
         }
-        if let Err(error) = turn(jobs, id, running, stopping).await {
-            tracing::error!("job {id}: {error}");
+        let turned = turn(jobs, id, running, stopping).await;
+        has_worked |= !matches!(turned, Ok(TurnOutcome::AtOthers));
+        if let Err(error) = turned {
             running.remove(id);
             let problem = error.public_message();
-            if let Err(second) = jobs.store.mark_job_failed(id, &problem).await {
-                tracing::error!("job {id}: {second}");
+            // A job whose model this server lacks is left to the servers that have it.
+            let is_for_others =
+                others == OtherServers::Possible && matches!(error, Error::ModelNotFound { .. });
+            tracing::error!("job {id}: {error}");
+            let stored = match is_for_others {
+                true => Err(error),
+                false => jobs.store.mark_job_failed(id, &problem).await,
+            };
+            if let Err(second) = stored {
+                if !is_for_others {
+                    tracing::error!("job {id}: {second}");
+                }
                 let mut stuck = jobs.stuck.lock().unwrap_or_else(PoisonError::into_inner);
                 stuck.insert(id.clone(), problem);
             }
         }
         jobs.told(id).await?;
     }
-    Ok(if queue.is_empty() {
-        QueueState::Empty
-    } else {
-        QueueState::Waiting
+    Ok(match (queue.is_empty(), has_worked) {
+        (true, _) => QueueState::Empty,
+        (false, true) => QueueState::Waiting,
+        (false, false) => QueueState::AtOthers,
     })
 }
 
@@ -156,7 +235,7 @@ async fn turn(
     id: &str,
     running: &mut BTreeMap<String, RunningJob>,
     stopping: &watch::Receiver<bool>,
-) -> Result<(), Error> {
+) -> Result<TurnOutcome, Error> {
     jobs.store.mark_job_running(id).await?;
     if !running.contains_key(id) {
         jobs.told(id).await?;
@@ -178,14 +257,19 @@ async fn turn(
         unreachable!("the job was just inserted");
     };
     let batch = match job.ahead.take() {
-        Some(batch) => batch,
-        None => cut_next(jobs, id, None, job.computing()).await?,
+        Some(batch) => Some(batch),
+        None => cut_next(jobs, id, job.computing()).await?,
     };
-    let Some((number, batch)) = batch else {
+    let Some((lease, batch)) = batch else {
         job.settle().await?;
+        let Some(lease) = jobs.store.lease_last_step_of_job(id).await? else {
+            return Ok(TurnOutcome::AtOthers);
+        };
+        let lease = HeldLease::keep(jobs, id, lease);
         let computing = job.computing();
         running.remove(id);
-        return finish(jobs, id, computing, stopping).await;
+        finish(jobs, id, &lease, computing, stopping).await?;
+        return Ok(TurnOutcome::Worked);
     };
     let ((ranker, threads), prepared) = (job.computing(), job.prepared.clone());
     let score = run_blocking("scoring a batch", move || {
@@ -193,41 +277,41 @@ async fn turn(
         let before = ranker.sequence_and_token_counts();
         let scores = threads.install(|| ranker.score_tokenized_batch(&prepared, &batch))?;
         Ok(ScoredBatch {
-            number,
+            lease,
             scores,
             reads: ranker.sequence_and_token_counts().minus_earlier(before),
         })
     });
-    let next = cut_next(jobs, id, Some(number), job.computing());
+    let next = cut_next(jobs, id, job.computing());
     let (scored, next) = tokio::join!(score, next);
     let scored = scored?;
     job.settle().await?;
     let commit = commit(jobs.clone(), id.to_owned(), scored);
     job.behind = Some(tokio::spawn(commit));
-    job.ahead = Some(next?);
-    Ok(())
+    job.ahead = next?;
+    Ok(TurnOutcome::Worked)
 }
 
-/// Loads and tokenizes the first unfinished batch after the given one.
+/// Leases and tokenizes the next batch that is neither done nor leased.
 async fn cut_next(
     jobs: &JobQueue,
     id: &str,
-    after: Option<i64>,
     (ranker, threads): Computing,
 ) -> Result<Option<PreparedBatch>, Error> {
-    let Some(batch) = jobs.store.next_unfinished_batch_of_job(id, after).await? else {
+    let Some(batch) = jobs.store.lease_next_batch_of_job(id).await? else {
         return Ok(None);
     };
+    let lease = HeldLease::keep(jobs, id, batch.lease);
     run_blocking("cutting texts into tokens", move || {
         let cut = threads.install(|| ranker.tokenize_document_batch(&batch.texts))?;
-        Ok(Some((batch.number, cut)))
+        Ok(Some((lease, cut)))
     })
     .await
 }
 
 /// The scores of a batch, and how much the model read for them.
 struct ScoredBatch {
-    number: i64,
+    lease: HeldLease,
     scores: Vec<PairScore>,
     reads: SequenceAndTokenCounts,
 }
@@ -235,14 +319,18 @@ struct ScoredBatch {
 /// Writes the scores of a batch, then reports the change to watchers.
 async fn commit(jobs: JobQueue, id: String, scored: ScoredBatch) -> Result<(), Error> {
     let ScoredBatch {
-        number,
+        lease,
         scores,
         reads,
     } = scored;
-    match jobs.store.commit_batch_scores(&id, number, &scores).await? {
+    let committed = jobs.store.commit_batch_scores(&id, lease.lease, &scores);
+    match committed.await? {
         BatchCommitOutcome::Committed => count(&jobs, &id, scores.len() as u64, reads),
-        BatchCommitOutcome::AlreadyCommitted => {
-            tracing::warn!("job {id}: batch {number} was done before")
+        BatchCommitOutcome::LeaseEnded => {
+            tracing::warn!(
+                "job {id}: {:?} was given to another server",
+                lease.lease.work
+            )
         }
     }
     jobs.told(&id).await?;
@@ -303,6 +391,7 @@ async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
 async fn finish(
     jobs: &JobQueue,
     id: &str,
+    lease: &HeldLease,
     computing: Computing,
     stopping: &watch::Receiver<bool>,
 ) -> Result<(), Error> {
@@ -322,11 +411,11 @@ async fn finish(
         }
     };
     if *stopping.borrow() {
-        // The next process repeats this step.
-        return Ok(());
+        // Another process repeats this step.
+        return jobs.store.end_lease(id, lease.lease).await;
     }
     jobs.store
-        .finish_job_and_delete_texts(id, certificate.as_ref())
+        .finish_job_and_delete_texts(id, lease.lease, certificate.as_ref())
         .await
 }
 

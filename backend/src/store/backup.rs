@@ -174,7 +174,7 @@ impl Unpacked<'_> {
         lock: DataFolderLock,
     ) -> Result<BackupCounts, Error> {
         store.migrate(self.layout).await?;
-        let _lock = store.lock_jobs_for_process(lock).await?;
+        let _lock = store.lock_for_process(lock).await?;
         let mut transaction = store.begin().await?;
         let mut size = BackupCounts::default();
         for table in TABLES.iter().filter(|it| it.since_layout <= self.layout) {

@@ -110,6 +110,14 @@ impl DatabaseConfig {
         }
     }
 
+    /// Returns the SQL of the present time of the database, in milliseconds since 1970.
+    pub(super) fn unix_time_ms_sql(&self) -> &'static str {
+        match self {
+            DatabaseConfig::Sqlite(_) => sqlite::UNIX_TIME_MS,
+            DatabaseConfig::Postgres(_) => postgres::UNIX_TIME_MS,
+        }
+    }
+
     /// Converts an error of sqlx, with advice where possible.
     pub(super) fn convert_sqlx_error(&self, source: sqlx::Error) -> Error {
         match self {

@@ -29,6 +29,10 @@ pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// Transactions in which all queries see the state of the first one.
 pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
+/// The present time, in milliseconds since 1970; also within a transaction.
+pub(super) const UNIX_TIME_MS: &str =
+    "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
+
 /// Returns the SQL that sets the next number of a column after its largest one, since inserting
 /// rows with explicit numbers does not advance the sequence.
 pub(super) fn sequence_reset_sql(table: &str, column: &str) -> String {
@@ -47,8 +51,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Time to wait for the lock, since the server keeps the lock of a killed process for a moment.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Key of the advisory lock on the jobs.
-const JOBS: i64 = i64::from_be_bytes(*b"axioscop");
+/// Key of the advisory lock of the server that serves annotation tasks.
+const MAIN: i64 = i64::from_be_bytes(*b"axioscop");
+
+/// Key of the advisory lock that all servers share, and that whoever needs the database alone takes
+/// for itself.
+const SHARED: i64 = i64::from_be_bytes(*b"axioshar");
 
 /// Allowed parameters after the `?` of an address, besides `options[NAME]`. sqlx would log any
 /// other parameter with its value.
@@ -188,16 +196,38 @@ fn silent(address: &PostgresAddress) -> Error {
     }
 }
 
-/// The lock on the jobs of a database, for processes with any data folder. It is an advisory lock
-/// of a separate connection. The server releases it when the connection ends for any reason.
-pub(super) struct JobsAdvisoryLock {
+/// A place among the servers of a database, which may have any data folder. It consists of advisory
+/// locks of a separate connection. PostgreSQL releases them when the connection ends for any
+/// reason.
+pub(super) struct DatabaseSession {
     address: PostgresAddress,
     connection: AnyConnection,
+    is_main: bool,
 }
 
-impl JobsAdvisoryLock {
-    /// Takes the lock; an error if another process holds it.
-    pub(super) async fn acquire(address: &PostgresAddress) -> Result<JobsAdvisoryLock, Error> {
+impl DatabaseSession {
+    /// Joins the servers of a database. Returns an error if a process needs the database alone.
+    pub(super) async fn join(address: &PostgresAddress) -> Result<DatabaseSession, Error> {
+        let mut session = DatabaseSession::connect(address).await?;
+        session
+            .wait_for_lock("SELECT pg_try_advisory_lock_shared($1)", SHARED)
+            .await?;
+        session.take_main_place().await?;
+        Ok(session)
+    }
+
+    /// Takes the database for this process alone. Returns an error if it has a server.
+    pub(super) async fn alone(address: &PostgresAddress) -> Result<DatabaseSession, Error> {
+        let mut session = DatabaseSession::connect(address).await?;
+        for key in [SHARED, MAIN] {
+            session
+                .wait_for_lock("SELECT pg_try_advisory_lock($1)", key)
+                .await?;
+        }
+        Ok(session)
+    }
+
+    async fn connect(address: &PostgresAddress) -> Result<DatabaseSession, Error> {
         /// With these settings the server notices within a minute that a machine is gone, and does
         /// not close idle connections.
         const SETTINGS: &str = "SET tcp_keepalives_idle = 30;
@@ -209,42 +239,71 @@ impl JobsAdvisoryLock {
         let options = address.connection_options().map_err(failed)?;
         let mut connection = open_postgres_connection(address, &options).await?;
         connection.execute(SETTINGS).await.map_err(failed)?;
+        Ok(DatabaseSession {
+            address: address.clone(),
+            connection,
+            is_main: false,
+        })
+    }
+
+    async fn try_lock(&mut self, sql: &'static str, key: i64) -> Result<bool, Error> {
+        let answer = sqlx::query_scalar(sql).bind(key);
+        let taken = answer.fetch_one(&mut self.connection).await;
+        taken.map_err(|it| convert_postgres_error(&self.address, it))
+    }
+
+    async fn wait_for_lock(&mut self, sql: &'static str, key: i64) -> Result<(), Error> {
         let since = Instant::now();
-        loop {
-            let taken: bool = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)")
-                .bind(JOBS)
-                .fetch_one(&mut connection)
-                .await
-                .map_err(failed)?;
-            if taken {
-                let address = address.clone();
-                return Ok(JobsAdvisoryLock {
-                    address,
-                    connection,
-                });
-            }
+        while !self.try_lock(sql, key).await? {
             if since.elapsed() > RELEASE_TIMEOUT {
-                let at = address.display_name();
+                let at = self.address.display_name();
                 return Err(Error::DatabaseInUse { at });
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-    }
-
-    /// Makes sure that the lock is still held. After a broken connection, reconnects and takes the
-    /// lock again; an error if another process has it by now.
-    pub(super) async fn ensure_held(&mut self) -> Result<(), Error> {
-        let answer = tokio::time::timeout(PATIENCE, self.connection.ping());
-        if matches!(answer.await, Ok(Ok(()))) {
-            return Ok(());
-        }
-        tracing::warn!(
-            "{}: the connection broke, taking its jobs again",
-            self.address
-        );
-        *self = JobsAdvisoryLock::acquire(&self.address).await?;
         Ok(())
     }
+
+    /// Tries to become the server that serves annotation tasks.
+    async fn take_main_place(&mut self) -> Result<(), Error> {
+        self.is_main = self.is_main
+            || self
+                .try_lock("SELECT pg_try_advisory_lock($1)", MAIN)
+                .await?;
+        Ok(())
+    }
+
+    /// Makes sure that the locks are still held, and takes the place of the main server if it is
+    /// free. After a broken connection, joins again. Returns whether the locks were held all the
+    /// time.
+    pub(super) async fn renew(&mut self) -> Result<LockContinuity, Error> {
+        let answer = tokio::time::timeout(PATIENCE, self.connection.ping());
+        if matches!(answer.await, Ok(Ok(()))) {
+            self.take_main_place().await?;
+            return Ok(LockContinuity::Held);
+        }
+        tracing::warn!(
+            "{}: the connection broke, joining its servers again",
+            self.address
+        );
+        self.is_main = false;
+        *self = DatabaseSession::join(&self.address).await?;
+        Ok(LockContinuity::Broken)
+    }
+
+    /// Whether this process is the server that serves annotation tasks.
+    pub(super) fn is_main(&self) -> bool {
+        self.is_main
+    }
+}
+
+/// Whether locks were held without a break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LockContinuity {
+    /// They were.
+    Held,
+    /// Another process may have held them in the meantime.
+    Broken,
 }
 
 /// Converts errors that a user can fix, by their code (PostgreSQL manual, appendix A).

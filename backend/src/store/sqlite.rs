@@ -14,6 +14,10 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| migrator!("s
 
 /// Takes the write lock at the beginning, so that the transaction cannot fail later because of
 /// another writer.
+/// The present time, in milliseconds since 1970.
+pub(super) const UNIX_TIME_MS: &str =
+    "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)";
+
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// In WAL mode a transaction reads the state at its first query.

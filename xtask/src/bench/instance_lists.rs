@@ -69,7 +69,7 @@ fn make(
     (name, depth): (&str, usize),
     table: &mut BenchTable,
 ) -> Result<()> {
-    let done = folder.join(format!("{name}.done"));
+    let done = folder.join(format!("{name}-{depth}.done"));
     let told = match fs::read_to_string(&done) {
         Ok(told) => told,
         Err(_) => {
@@ -85,7 +85,8 @@ fn make(
             );
             fs::write(&study, definition)?;
             let mut run = Command::new(program);
-            run.args(["--data", data, "study", "run", &text(&study)]);
+            run.args(["--data", data, "study", "run", "--replace"]);
+            run.arg(&study);
             let made = timed(&mut run)?;
             let mut publish = Command::new(program);
             timed(publish.args(["--data", data, "study", "publish", name]))?;

@@ -1,10 +1,10 @@
 //! Benchmarks at the size of the papers: 1,558 queries with 100 of 100,000 documents each. The text
 //! is random, with the word frequencies of natural language.
 
-use super::instance_lists;
 use super::server::program;
 use super::table::BenchTable;
 use super::{BenchContext, text};
+use super::{growth, instance_lists};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ const NINE_AXIOMS: &str = "tfc1,tfc2,mtdc,lnc1,lnc2,tp,stmc1,stmc2,stmc3";
 pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let program = program(bench)?;
     let folder = bench.folder.join("scale");
-    make(&folder)?;
+    make(&folder, N_DOCS, N_QUERIES)?;
     let at = |name: &str| text(&folder.join(name));
     let mine = |probes: &str, mode: &str, out: &str| {
         let mut run = Command::new(&program);
@@ -103,7 +103,8 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
         code.most_mib.max(judged.most_mib)
     ));
     unique_pairs(bench, &program, &folder, table)?;
-    instance_lists::measure(&program, &folder, table)
+    instance_lists::measure(&program, &folder, table)?;
+    growth::measure(&program, &folder, table)
 }
 
 /// Checks that each pair is scored once, however many instances share it, with a cross-encoder of
@@ -250,13 +251,13 @@ impl Draw {
     }
 }
 
-/// Writes the collection and its word vectors, unless they exist.
-fn make(folder: &Path) -> Result<()> {
+/// Writes a collection and its word vectors, unless they exist.
+pub(super) fn make(folder: &Path, n_docs: usize, n_queries: usize) -> Result<()> {
     let collection = folder.join("collection");
     if collection.join("queries.jsonl").is_file() {
         return Ok(());
     }
-    println!("bench: making 100,000 documents");
+    println!("bench: making {n_docs} documents");
     fs::create_dir_all(&collection)?;
     let mut draw = Draw(42);
     // Cumulative word frequencies by the law of Zipf and Mandelbrot.
@@ -278,7 +279,7 @@ fn make(folder: &Path) -> Result<()> {
         })
         .collect();
     let mut corpus = BufWriter::new(File::create(collection.join("corpus.jsonl"))?);
-    for doc in 0..N_DOCS {
+    for doc in 0..n_docs {
         let topic = &topics[draw.below(N_TOPICS)];
         let len = 40 + draw.below(40) + draw.below(40);
         let words: Vec<String> = (0..len)
@@ -304,7 +305,7 @@ fn make(folder: &Path) -> Result<()> {
     }
     vectors.flush()?;
     let mut queries = Vec::new();
-    for query in 0..N_QUERIES {
+    for query in 0..n_queries {
         let topic = &topics[draw.below(N_TOPICS)];
         let mut words: Vec<String> = (0..2 + draw.below(3))
             .map(|_| format!("w{}", topic[draw.below(WORDS_OF_TOPIC)]))

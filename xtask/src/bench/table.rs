@@ -21,6 +21,8 @@ pub(super) struct BenchRow {
 #[derive(Default)]
 pub(super) struct BenchTable {
     rows: Vec<BenchRow>,
+    /// Tables of their own: a heading and lines of Markdown.
+    sections: Vec<(String, Vec<String>)>,
     notes: Vec<String>,
     versions: Vec<String>,
     left_out: Vec<String>,
@@ -53,6 +55,11 @@ impl BenchTable {
         });
     }
 
+    /// Adds a table of its own.
+    pub(super) fn section(&mut self, heading: &str, lines: Vec<String>) {
+        self.sections.push((heading.to_owned(), lines));
+    }
+
     pub(super) fn note(&mut self, note: String) {
         self.notes.push(note);
     }
@@ -79,6 +86,9 @@ impl BenchTable {
                 "| {} | {} | {} | {} | {} | {met} |\n",
                 it.name, it.ours, it.peer, it.ratio, it.target
             );
+        }
+        for (heading, lines) in &self.sections {
+            out += &format!("\n{heading}:\n\n{}\n", lines.join("\n"));
         }
         let mut list = |head: &str, items: &[String]| {
             if !items.is_empty() {

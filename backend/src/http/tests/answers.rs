@@ -262,13 +262,9 @@ async fn a_job_is_made_watched_and_fetched() {
     let site = Site::new(ListenScope::Loopback).await;
     let created: ScoringJob = site.ask(&create("tiny:bi")).await.json();
     assert_eq!((created.state, created.n_scored), (JobState::Queued, 0));
-    let lock = site
-        .app
-        .store
-        .lock_jobs_for_process(site.folder.lock().unwrap());
-    let lock = lock.await.unwrap();
     let stopping = site.app.shutdown.clone();
-    let worker = tokio::spawn(work::run_job_worker(site.app.jobs.clone(), lock, stopping));
+    let working = work::run_job_worker(site.app.jobs.clone(), work::OtherServers::None, stopping);
+    let worker = tokio::spawn(working);
 
     let watch = GetScoringJobRequest {
         job: created.id.clone(),

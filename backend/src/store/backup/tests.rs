@@ -44,13 +44,29 @@ async fn fill(place: &TestFolder) {
     for it in [&job(4), &done] {
         store.add_job_with_batches(it).await.unwrap();
         let scores = [score(0, 0.1 + 0.2), score(1, -1e-300)];
-        store.commit_batch_scores(&it.id, 0, &scores).await.unwrap();
+        let batch = store
+            .lease_next_batch_of_job(&it.id)
+            .await
+            .unwrap()
+            .unwrap();
+        let committed = store.commit_batch_scores(&it.id, batch.lease, &scores);
+        committed.await.unwrap();
     }
     store.mark_job_running(&done.id).await.unwrap();
     let rest = [score(2, -0.0), score(3, 5.0)];
-    store.commit_batch_scores(&done.id, 1, &rest).await.unwrap();
+    let batch = store.lease_next_batch_of_job(&done.id).await;
+    let lease = batch.unwrap().unwrap().lease;
     store
-        .finish_job_and_delete_texts(&done.id, None)
+        .commit_batch_scores(&done.id, lease, &rest)
+        .await
+        .unwrap();
+    let lease = store
+        .lease_last_step_of_job(&done.id)
+        .await
+        .unwrap()
+        .unwrap();
+    store
+        .finish_job_and_delete_texts(&done.id, lease, None)
         .await
         .unwrap();
     store.replace_operator_token().await.unwrap();

@@ -5,7 +5,7 @@ use shared::score::rescoring::{ScoreStabilityRecord, ScoringEnvironment};
 
 use super::*;
 use crate::models::PairScore;
-use crate::store::jobs::BatchCommitOutcome;
+use crate::store::jobs::{BatchCommitOutcome, LeasedWork, WorkLease};
 
 /// Returns a database with a job of some documents.
 async fn store_with_job(place: &TestFolder, n_texts: u32) -> (Database, NewScoringJob) {
@@ -15,38 +15,119 @@ async fn store_with_job(place: &TestFolder, n_texts: u32) -> (Database, NewScori
 }
 
 #[tokio::test]
-async fn jobs_of_one_database_are_worked_on_from_one_folder() {
+async fn of_the_servers_of_a_database_one_is_the_main_one() {
     let Some(place) = TestFolder::postgres() else {
         return;
     };
     let beside = TestFolder::sqlite();
     let (store, other) = (place.store().await, place.store().await);
-    let mut lock = store
-        .lock_jobs_for_process(place.folder.lock().unwrap())
-        .await
-        .unwrap();
-    let refused = other
-        .lock_jobs_for_process(beside.folder.lock().unwrap())
-        .await;
-    let Err(error) = refused else {
-        panic!("two work on the same jobs")
+    let join = async |store: &Database, folder: &TestFolder| {
+        store
+            .join_servers(folder.folder.lock().unwrap())
+            .await
+            .unwrap()
     };
-    assert!(matches!(error, Error::DatabaseInUse { .. }), "{error}");
-    // A connection that the server has closed is opened again.
-    lock.ensure_held().await.unwrap();
+    let mut first = join(&store, &place).await;
+    let mut second = join(&other, &beside).await;
+    let terms =
+        |first: &ServerPlace, second: &ServerPlace| [first, second].map(|it| it.role().main_term());
+    assert_eq!(terms(&first, &second), [1, 0]);
+    second.renew().await.unwrap();
+    assert_eq!(terms(&first, &second), [1, 0]);
+    // A connection that the server has closed is opened again, and a new term begins, since another
+    // server could have been the main one.
     place.server.as_ref().unwrap().execute(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
          WHERE locktype = 'advisory' AND database = (
              SELECT oid FROM pg_database WHERE datname = current_database())",
     );
-    lock.ensure_held().await.unwrap();
-    drop(lock);
-    assert!(
-        other
-            .lock_jobs_for_process(beside.folder.lock().unwrap())
-            .await
-            .is_ok()
-    );
+    first.renew().await.unwrap();
+    second.renew().await.unwrap();
+    assert_eq!(terms(&first, &second), [2, 0]);
+    drop(first);
+    // PostgreSQL takes a moment to notice that a connection has ended.
+    for _ in 0..100 {
+        second.renew().await.unwrap();
+        if second.role().main_term() == 1 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert_eq!(second.role().main_term(), 1);
+    // Nobody gets the database alone while it has a server, and no server joins while somebody has
+    // it alone.
+    let alone = || store.lock_for_process(place.folder.lock().unwrap());
+    let Err(error) = alone().await else {
+        panic!("a restored backup and a server write to one database")
+    };
+    assert!(matches!(error, Error::DatabaseInUse { .. }), "{error}");
+    drop(second);
+    let alone = alone().await.unwrap();
+    let joined = other.join_servers(beside.folder.lock().unwrap()).await;
+    assert!(matches!(joined, Err(Error::DatabaseInUse { .. })));
+    drop(alone);
+}
+
+#[tokio::test]
+async fn a_lease_that_has_ended_commits_nothing() {
+    for place in TestFolder::each() {
+        let (store, job) = store_with_job(&place, 4).await;
+        let lease = async || store.lease_next_batch_of_job(&job.id).await.unwrap();
+        let [first, second] = [lease().await.unwrap(), lease().await.unwrap()];
+        assert_eq!([first.number, second.number], [0, 1]);
+        assert!(lease().await.is_none(), "both are leased");
+        // Nobody leases the last step while batches are not done.
+        store.mark_job_running(&job.id).await.unwrap();
+        let last_step = async || store.lease_last_step_of_job(&job.id).await.unwrap();
+        assert_eq!(last_step().await, None);
+        store.renew_lease(&job.id, first.lease).await.unwrap();
+        store.end_lease(&job.id, first.lease).await.unwrap();
+        let again = lease().await.unwrap();
+        assert_eq!((again.number, again.lease.number), (0, 2));
+        // The earlier lease neither commits nor ends the later one.
+        let scores = |pairs: [u32; 2]| {
+            pairs.map(|pair| PairScore {
+                pair,
+                score: 0.5,
+                truncated: false,
+            })
+        };
+        let commit = async |lease, pairs| {
+            let scores = scores(pairs);
+            store
+                .commit_batch_scores(&job.id, lease, &scores)
+                .await
+                .unwrap()
+        };
+        store.end_lease(&job.id, first.lease).await.unwrap();
+        assert!(lease().await.is_none());
+        assert_eq!(
+            commit(first.lease, [0, 1]).await,
+            BatchCommitOutcome::LeaseEnded
+        );
+        assert_eq!(store.job(&job.id).await.unwrap().n_scored, 0);
+        assert_eq!(
+            commit(again.lease, [0, 1]).await,
+            BatchCommitOutcome::Committed
+        );
+        assert_eq!(
+            commit(second.lease, [2, 3]).await,
+            BatchCommitOutcome::Committed
+        );
+        // One server does the last step.
+        let step = last_step().await.unwrap();
+        assert_eq!(last_step().await, None);
+        store.end_lease(&job.id, step).await.unwrap();
+        let later = last_step().await.unwrap();
+        let state = async |lease| {
+            let finished = store.finish_job_and_delete_texts(&job.id, lease, None);
+            finished.await.unwrap();
+            store.job(&job.id).await.unwrap().state
+        };
+        assert_eq!(state(step).await, JobState::Running);
+        assert_eq!(state(later).await, JobState::Done);
+        store.end_all_leases().await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -54,7 +135,7 @@ async fn a_batch_is_committed_once() {
     for place in TestFolder::each() {
         let (store, job) = store_with_job(&place, 4).await;
         let batch = store
-            .next_unfinished_batch_of_job(&job.id, None)
+            .lease_next_batch_of_job(&job.id)
             .await
             .unwrap()
             .unwrap();
@@ -69,18 +150,18 @@ async fn a_batch_is_committed_once() {
         };
 
         let first = store
-            .commit_batch_scores(&job.id, batch.number, &scores(0.1))
+            .commit_batch_scores(&job.id, batch.lease, &scores(0.1))
             .await
             .unwrap();
         let again = store
-            .commit_batch_scores(&job.id, batch.number, &scores(0.2))
+            .commit_batch_scores(&job.id, batch.lease, &scores(0.2))
             .await
             .unwrap();
         assert_eq!(
             (first, again),
             (
                 BatchCommitOutcome::Committed,
-                BatchCommitOutcome::AlreadyCommitted
+                BatchCommitOutcome::LeaseEnded
             )
         );
         assert_eq!(store.job_scores_so_far(&job.id).await.unwrap(), scores(0.1));
@@ -88,25 +169,19 @@ async fn a_batch_is_committed_once() {
 
         // If one pair has a score already, the whole batch is rolled back.
         let next = store
-            .next_unfinished_batch_of_job(&job.id, None)
+            .lease_next_batch_of_job(&job.id)
             .await
             .unwrap()
             .unwrap();
         assert!(
             store
-                .commit_batch_scores(&job.id, next.number, &scores(0.3))
+                .commit_batch_scores(&job.id, next.lease, &scores(0.3))
                 .await
                 .is_err()
         );
-        assert_eq!(
-            store
-                .next_unfinished_batch_of_job(&job.id, None)
-                .await
-                .unwrap()
-                .unwrap()
-                .number,
-            next.number
-        );
+        store.end_lease(&job.id, next.lease).await.unwrap();
+        let again = store.lease_next_batch_of_job(&job.id).await.unwrap();
+        assert_eq!(again.unwrap().number, next.number);
         assert_eq!(store.job(&job.id).await.unwrap().n_scored, 2);
     }
 }
@@ -115,7 +190,10 @@ async fn a_batch_is_committed_once() {
 async fn of_many_who_commit_a_batch_at_once_one_does() {
     for place in TestFolder::each() {
         let stores = [place.store().await, place.store().await];
-        stores[0].add_job_with_batches(&job(100)).await.unwrap();
+        let job = job(100);
+        stores[0].add_job_with_batches(&job).await.unwrap();
+        let leased = stores[0].lease_next_batch_of_job(&job.id).await;
+        let lease = leased.unwrap().unwrap().lease;
         let commit = |at: usize| {
             let store = stores[at % 2].clone();
             let scores = [0.1, 1e-300, -0.0, f64::MIN_POSITIVE / 2.0];
@@ -128,7 +206,10 @@ async fn of_many_who_commit_a_batch_at_once_one_does() {
                 .collect();
             let committed = async move {
                 let id = "0".repeat(32);
-                store.commit_batch_scores(&id, 0, &scores).await.unwrap()
+                store
+                    .commit_batch_scores(&id, lease, &scores)
+                    .await
+                    .unwrap()
             };
             tokio::spawn(committed)
         };
@@ -157,14 +238,18 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
             score: f64::from(pair),
             truncated: false,
         });
-        store
-            .commit_batch_scores(&job.id, 0, &scores[..1])
-            .await
-            .unwrap();
-        store
-            .commit_batch_scores(&job.id, 1, &scores[1..])
-            .await
-            .unwrap();
+        for score in &scores {
+            let batch = store
+                .lease_next_batch_of_job(&job.id)
+                .await
+                .unwrap()
+                .unwrap();
+            let scores = std::slice::from_ref(score);
+            store
+                .commit_batch_scores(&job.id, batch.lease, scores)
+                .await
+                .unwrap();
+        }
         let columns = store.job_scores_by_text_hash(&job.id).await.unwrap();
         assert_eq!(columns.scores, [0.0, 1.0]);
         let river = shared::collection::text_hash("river");
@@ -173,8 +258,12 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
             environment: ScoringEnvironment::with_unknown_activation("cpu", "f32"),
             rescored: Vec::new(),
         };
+        let never_leased = WorkLease {
+            work: LeasedWork::LastStep,
+            number: 0,
+        };
         store
-            .finish_job_and_delete_texts(&job.id, Some(&certificate))
+            .finish_job_and_delete_texts(&job.id, never_leased, Some(&certificate))
             .await
             .unwrap();
         let state = store.job(&job.id).await.unwrap().state;
@@ -184,8 +273,13 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
             None
         );
         store.mark_job_running(&job.id).await.unwrap();
+        let lease = store
+            .lease_last_step_of_job(&job.id)
+            .await
+            .unwrap()
+            .unwrap();
         store
-            .finish_job_and_delete_texts(&job.id, Some(&certificate))
+            .finish_job_and_delete_texts(&job.id, lease, Some(&certificate))
             .await
             .unwrap();
         let kept = store.job_score_stability_check(&job.id).await.unwrap();
