@@ -1,6 +1,9 @@
 //! SQLite and PostgreSQL: backups from one to the other while a server works, and the errors about
 //! a database server that cannot be used.
 
+use std::time::{Duration, Instant};
+
+use shared::api::annotation::{AnnotationTaskStatus, ListTasksRequest, TaskId, UpdateTaskRequest};
 use shared::api::{
     CreateScoringJobRequest, GetJobScoresRequest, GetScoringJobRequest, JobState,
     ListStudiesRequest, ScoringJob,
@@ -156,30 +159,48 @@ fn a_server_that_cannot_be_used_is_named_without_its_password() {
 }
 
 #[test]
-fn servers_with_folders_of_their_own_do_not_run_the_same_jobs() {
+fn of_servers_with_folders_of_their_own_one_serves_annotation_tasks() {
     let Some(home) = TestHome::with_postgres() else {
         return;
     };
     let url = &home.database.as_ref().unwrap().url;
     let other = TestHome::new();
-    let program = || {
+    let beside = || {
         let mut program = other.program();
         program.env("DATABASE_URL", url);
-        program
+        let model = tiny_model();
+        other.serve_by(program, &["--model", &model.to_string_lossy()])
     };
-    let server = serve(&home);
-    let mut second = program();
-    second.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
-    CommandOutput::run(&mut second)
-        .expect_failure_with("another axioscope works on its jobs; stop that one, or name another");
-    // The lock of a killed server is released at once, and another server continues its jobs.
+    let (server, second) = (serve(&home), beside());
+    let changed = |server: &TestServer| {
+        let asked = UpdateTaskRequest {
+            task: TaskId(1),
+            status: Some(AnnotationTaskStatus::Open),
+            guidelines: None,
+            are_results_public: None,
+        };
+        let (status, error) = server.try_call(&asked).unwrap_err();
+        (status, error.error_type)
+    };
+    // There is no task, as the main server knows.
+    assert_eq!(changed(&server).0, 404);
+    assert_eq!(changed(&second), (503, "not-main-server".to_owned()));
+    assert_eq!(second.call(&ListTasksRequest {}), []);
+    // After the main server has been killed, the other one takes its place and goes on with its
+    // job.
     let job = create(&server);
     let watch = GetScoringJobRequest {
         job: job.id.clone(),
     };
     server.call_until(&watch, |it| it.n_scored > 0);
     server.kill();
-    let model = tiny_model();
-    let server = other.serve_by(program(), &["--model", &model.to_string_lossy()]);
-    ended(&server, &job);
+    let since = Instant::now();
+    while changed(&second).0 != 404 {
+        assert!(
+            since.elapsed() < Duration::from_secs(60),
+            "nobody is the main server"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    ended(&second, &job);
 }

@@ -1,6 +1,7 @@
 //! A neural job whose server is killed in the middle.
 
 use std::path::Path;
+use std::time::Duration;
 
 use shared::api::{
     CreateScoringJobRequest, GetJobScoresRequest, GetScoringJobRequest, JobScoresResponse,
@@ -9,6 +10,7 @@ use shared::api::{
 
 use crate::annotation::seeded_random::SeededRandom;
 use crate::harness::{TestHome, TestServer, model, tiny_model};
+use tests::postgres::TestDatabase;
 
 /// The size of a job.
 #[derive(Clone, Copy)]
@@ -101,6 +103,91 @@ fn a_job_of_20_000_pairs_that_is_killed_ten_times_loses_and_repeats_none() {
         n_words: 250,
     };
     check_survives_kills(10, &tiny_model(), size);
+}
+
+/// A server of a PostgreSQL database that others serve as well.
+fn serve_beside(home: &TestHome, database: &TestDatabase) -> TestServer {
+    let mut program = home.program();
+    program.env("DATABASE_URL", &database.url);
+    home.serve_by(program, &["--model", &tiny_model().to_string_lossy()])
+}
+
+/// Two servers with data folders of their own share a job. At ten random moments one of them is
+/// killed and started again.
+#[test]
+fn two_servers_share_a_job_and_either_is_killed_ten_times() {
+    let Some(database) = TestDatabase::new() else {
+        return;
+    };
+    let homes = [TestHome::new(), TestHome::new()];
+    let size = JobSize {
+        n_queries: 5,
+        n_texts: 6_000,
+        n_words: 250,
+    };
+    let start = |at: usize| Some(serve_beside(&homes[at], &database));
+    let mut servers = [start(0), start(1)];
+    let mut random = SeededRandom::new(23);
+    let job = create(servers[0].as_ref().unwrap(), size);
+    let watch = GetScoringJobRequest {
+        job: job.id.clone(),
+    };
+    let fetch = GetJobScoresRequest {
+        job: job.id.clone(),
+    };
+    let mut have_both_worked = false;
+    let mut committed: Vec<Option<u64>> = vec![None; job.n_pairs as usize];
+    for n_kills in 0..10 {
+        // The kills are spread over the job, and come at a random moment.
+        let least = job.n_pairs * (n_kills + 1) / 12;
+        let seen = servers[0].as_ref().unwrap();
+        let reached = seen.call_until(&watch, |it| it.n_scored >= least);
+        assert!(reached.n_scored < job.n_pairs, "it is in its middle");
+        std::thread::sleep(Duration::from_millis(random.below(300)));
+        let scored = servers.each_ref().map(|it| n_scored(it.as_ref().unwrap()));
+        have_both_worked |= scored.iter().all(|it| *it > 0);
+        let scores = bits(&servers[1].as_ref().unwrap().call(&fetch));
+        for (before, after) in committed.iter().zip(&scores) {
+            assert!(
+                before.is_none() || before == after,
+                "what was committed stays"
+            );
+        }
+        committed = scores;
+        let killed = random.below(2) as usize;
+        servers[killed].take().unwrap().kill();
+        servers[killed] = start(killed);
+    }
+    assert!(have_both_worked, "one server has done it all");
+    let servers = servers.map(Option::unwrap);
+    let ended = servers[1].call_until(&watch, |it| it.state.is_finished());
+    assert_eq!(
+        (ended.state, ended.n_scored, ended.error),
+        (JobState::Done, job.n_pairs, None)
+    );
+    let found = servers[0].call(&fetch);
+    for (before, after) in committed.iter().zip(bits(&found)) {
+        assert!(
+            before.is_none() || *before == after,
+            "what was committed stays"
+        );
+    }
+    drop(servers);
+
+    let undisturbed = TestHome::new();
+    let server = serve(&undisturbed, &tiny_model());
+    let job = create(&server, size);
+    let watch = GetScoringJobRequest {
+        job: job.id.clone(),
+    };
+    server.call_until(&watch, |it| it.state.is_finished());
+    let expected = server.call(&GetJobScoresRequest { job: job.id });
+    assert!(expected.scores.iter().all(Option::is_some));
+    assert!(
+        bits(&found) == bits(&expected),
+        "the scores have other bits"
+    );
+    assert_eq!(found.truncated, expected.truncated);
 }
 
 /// Kills the server `n_kills` times in the middle of a job, each time after it has committed
