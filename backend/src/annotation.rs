@@ -32,9 +32,10 @@ use crate::annotation::task_state::{InMemoryTaskState, LeasedAssignments};
 use crate::cache::LruComputationCache;
 use crate::clock;
 use crate::error::{Error, run_blocking};
+use crate::store::Database;
 use crate::store::annotation_tasks::{AnnotationTaskRow, NewAnnotationTask};
+use crate::store::server_place::ServerRole;
 use crate::store::studies::{StudyListEntry, study_instances_and_collection_hash};
-use crate::store::{Database, ServerRole};
 
 /// Number of log states whose agreement reports and results are cached.
 const STATES_KEPT: usize = 64;

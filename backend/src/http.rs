@@ -51,7 +51,8 @@ use crate::http::studies::StudyCache;
 use crate::jobs::{self as work, JobQueue, OtherServers};
 use crate::models::ModelRegistry;
 use crate::store::operator::AccessTokenHash;
-use crate::store::{DataFolder, Database, DatabaseConfig, ServerPlace};
+use crate::store::server_place::ServerPlace;
+use crate::store::{DataFolder, Database, DatabaseConfig};
 use crate::training_jobs::{self, TrainingQueue};
 
 pub(crate) use access::{ListenScope, NetworkExposure, PublicUrl, parse_network};

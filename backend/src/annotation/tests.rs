@@ -28,10 +28,10 @@ use shared::study::preparation::{
 };
 
 use super::*;
-use crate::store::ServerRole;
 use crate::store::annotation_tasks::AnnotationItemWithExternalIds;
 use crate::store::annotation_tasks::events::AnnotationWriteBatch;
 use crate::store::backup;
+use crate::store::server_place::ServerRole;
 use crate::store::tests::{TestFolder, tell};
 
 const ANN: PersonId = PersonId(1);

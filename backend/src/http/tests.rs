@@ -36,9 +36,9 @@ use super::*;
 use crate::clock::unix_time_ms;
 use crate::jobs::tests::create;
 use crate::models;
-use crate::store::ServerRole;
 use crate::store::people::{JoiningPersonDetails, NewInvitation};
 use crate::store::secret_token::SecretToken;
+use crate::store::server_place::ServerRole;
 use crate::store::studies::StudyVisibility;
 
 /// A server with its own data folder.

@@ -16,7 +16,8 @@ use crate::models::{
     EncodedQueries, NeuralRanker, PairScore, QueryDocumentPairsWithTexts, SequenceAndTokenCounts,
     TokenizedDocumentBatch, is_doc2query_spec,
 };
-use crate::store::jobs::{BatchCommitOutcome, ScoringJobWithoutDocuments, WorkLease};
+use crate::store::jobs::leases::WorkLease;
+use crate::store::jobs::{BatchCommitOutcome, ScoringJobWithoutDocuments};
 
 /// Maximum number of jobs that run at once. Others wait, since each running job keeps its queries
 /// in memory.

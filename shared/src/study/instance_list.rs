@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 mod selection;
 mod lister;
+mod judge;
 pub mod order;
 mod order_page;
 

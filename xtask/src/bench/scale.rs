@@ -172,13 +172,13 @@ fn unique_pairs(
 }
 
 /// The result of a command.
-pub(super) struct Run {
+pub(super) struct TimedRun {
     told: Value,
     pub(super) seconds: f64,
     pub(super) most_mib: f64,
 }
 
-impl Run {
+impl TimedRun {
     /// Returns the duration of a stage in seconds.
     fn stage(&self, name: &str) -> Result<f64> {
         let found = self.told["seconds"][name].as_f64();
@@ -194,7 +194,7 @@ impl Run {
 }
 
 /// Runs a command and measures its duration and, where the system reports it, its peak memory.
-pub(super) fn timed(command: &mut Command) -> Result<Run> {
+pub(super) fn timed(command: &mut Command) -> Result<TimedRun> {
     let start = Instant::now();
     let mut child = command
         .stdout(Stdio::piped())
@@ -222,7 +222,7 @@ pub(super) fn timed(command: &mut Command) -> Result<Run> {
         bail!("axioscope ended with {code}");
     }
     let told = told.join().ok().context("reading its output")??;
-    Ok(Run {
+    Ok(TimedRun {
         // Not every command answers in JSON.
         told: serde_json::from_str(&told).unwrap_or_default(),
         seconds: start.elapsed().as_secs_f64(),

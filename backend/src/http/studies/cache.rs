@@ -35,8 +35,8 @@ const EXPORTS: usize = 32;
 /// Maximum size of the cached exports in bytes; the most recent one stays even if it is larger.
 const EXPORT_BYTES: usize = 256 << 20;
 
-/// Caches studies, their sorted instances, summaries, overviews, late-interaction analyses and exports, by study and
-/// revision.
+/// Caches studies, their sorted instances, summaries, overviews, late-interaction analyses and
+/// exports, by study and revision.
 pub(in crate::http) struct StudyCache {
     folder: DataFolder,
     studies: LruComputationCache<Version, Arc<Study>>,

@@ -5,7 +5,9 @@ use shared::score::rescoring::{ScoreStabilityRecord, ScoringEnvironment};
 
 use super::*;
 use crate::models::PairScore;
-use crate::store::jobs::{BatchCommitOutcome, LeasedWork, WorkLease};
+use crate::store::jobs::BatchCommitOutcome;
+use crate::store::jobs::leases::{LeasedWork, WorkLease};
+use crate::store::server_place::ServerPlace;
 
 /// Returns a database with a job of some documents.
 async fn store_with_job(place: &TestFolder, n_texts: u32) -> (Database, NewScoringJob) {
@@ -74,7 +76,10 @@ async fn a_lease_that_has_ended_commits_nothing() {
         let (store, job) = store_with_job(&place, 4).await;
         let lease = async || store.lease_next_batch_of_job(&job.id).await.unwrap();
         let [first, second] = [lease().await.unwrap(), lease().await.unwrap()];
-        assert_eq!([first.number, second.number], [0, 1]);
+        assert_eq!(
+            [first.lease.work, second.lease.work],
+            [0, 1].map(LeasedWork::Batch)
+        );
         assert!(lease().await.is_none(), "both are leased");
         // Nobody leases the last step while batches are not done.
         store.mark_job_running(&job.id).await.unwrap();
@@ -83,7 +88,10 @@ async fn a_lease_that_has_ended_commits_nothing() {
         store.renew_lease(&job.id, first.lease).await.unwrap();
         store.end_lease(&job.id, first.lease).await.unwrap();
         let again = lease().await.unwrap();
-        assert_eq!((again.number, again.lease.number), (0, 2));
+        assert_eq!(
+            (again.lease.work, again.lease.number),
+            (LeasedWork::Batch(0), 2)
+        );
         // The earlier lease neither commits nor ends the later one.
         let scores = |pairs: [u32; 2]| {
             pairs.map(|pair| PairScore {
@@ -181,7 +189,7 @@ async fn a_batch_is_committed_once() {
         );
         store.end_lease(&job.id, next.lease).await.unwrap();
         let again = store.lease_next_batch_of_job(&job.id).await.unwrap();
-        assert_eq!(again.unwrap().number, next.number);
+        assert_eq!(again.unwrap().lease.work, next.lease.work);
         assert_eq!(store.job(&job.id).await.unwrap().n_scored, 2);
     }
 }

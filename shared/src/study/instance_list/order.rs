@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Study;
 use super::super::controls::{InstanceSubset, StudyPageControls};
-use super::lister::{InstanceJudge, InstanceLister, InstanceWithRankerVerdict};
+use super::judge::InstanceJudge;
+use super::lister::{InstanceLister, InstanceWithRankerVerdict};
 use super::{InstanceListOptions, InstanceSort, MarginHistogram};
 use crate::probe::ProbeInstances;
 use crate::probe::integer_column::OwnedOrSharedIntegers;
@@ -272,7 +273,8 @@ impl InstanceOrder {
         &self.header
     }
 
-    /// Returns the column.
+    /// Returns the numbers of the instances, group after group, followed by the counts of each
+    /// query.
     pub fn column(&self) -> &[u32] {
         &self.column
     }

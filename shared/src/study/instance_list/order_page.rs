@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::lister::{InstanceJudge, InstanceLister, InstanceWithRankerVerdict, SortKey};
+use super::judge::InstanceJudge;
+use super::lister::{InstanceLister, InstanceWithRankerVerdict, SortKey};
 use super::order::{GroupRanges, InstanceGroup, InstanceOrder, class_of};
 use super::selection::{find_rank, first_index, gallop};
 use super::{InstanceListOptions, InstancePage, InstanceSort};
