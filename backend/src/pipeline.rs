@@ -12,13 +12,14 @@ mod study;
 mod late_interaction;
 mod word_vectors;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rayon::prelude::*;
 use shared::collection::{Collection, Document, Run, RunEntry};
 use shared::index::{DocNo, Index, IndexBuilder};
-use shared::probe::CandidatePoolSpec;
 use shared::probe::pool::CandidatePoolSelector;
+use shared::probe::{AxiomVariant, CandidatePoolSpec, Probe};
 use shared::rank::LexicalRanker;
 use shared::rank::max_score::TopKSearcher;
 use shared::study::Study;
@@ -98,14 +99,21 @@ pub(crate) fn compute_candidate_pools(
         .collect())
 }
 
+/// The numbers of the instances on which annotators have decided.
+pub(crate) type ReviewedInstances = BTreeMap<(Probe, AxiomVariant), Vec<u64>>;
+
 /// Returns one page of the instances of a cell, from sorted instances if there are any. Otherwise
 /// all instances are looked at, on all cores.
 pub(crate) fn list_instance_page(
     study: &Study,
     orders: &InstanceOrders,
+    reviewed: &ReviewedInstances,
     listing: &InstanceListOptions,
 ) -> Result<InstancePage, shared::error::Error> {
     let lister = study.instance_lister(listing)?;
+    let instances = lister.instances();
+    let numbers = reviewed.get(&(instances.probe, instances.variant));
+    let lister = lister.with_reviewed_instances(numbers.cloned().unwrap_or_default());
     let row = study.parse_ranker_row_index(&listing.ranker)?;
     let order = orders.get(row, lister.instances());
     if let Some(page) = order.and_then(|it| lister.page_from_order(it)) {

@@ -110,6 +110,13 @@ impl TaskProgressCounts {
         }
     }
 
+    /// Whether a decision on an item counts.
+    pub(super) fn has_counting_decision(&self, item: ItemNo) -> bool {
+        self.n_counting
+            .get(item.0 as usize)
+            .is_some_and(|it| *it > 0)
+    }
+
     /// Returns the progress of a person and of all annotators. [`TaskProgressSummary::n_available`]
     /// is left at 0.
     pub(super) fn summarize_own_and_total_progress(

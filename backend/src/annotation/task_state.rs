@@ -10,6 +10,7 @@ use shared::annotation::assignment::{
     AssignmentPhase, ItemAssigner, ItemAssignment, ItemLease, NextItemAssignments,
 };
 use shared::annotation::content::AnnotationItemContent;
+use shared::annotation::task::StudyInstanceRef;
 use shared::annotation::{
     AnnotationEventKey, AnnotationItem, AnnotationLog, ItemNo, PersonId, ReceivedAnnotationEvent,
 };
@@ -17,7 +18,7 @@ use shared::api::annotation::{
     AnnotationTaskStatus, AnnotationTaskSummary, EventWithStatus, TaskId, TaskProgressSummary,
 };
 
-use crate::annotation::counts::TaskProgressCounts;
+use crate::annotation::counts::{TaskProgressCounts, is_training_item};
 use crate::annotation::unix_time_ms_u64;
 use crate::error::{Error, run_blocking};
 use crate::store::Database;
@@ -135,6 +136,15 @@ impl InMemoryTaskState {
         let n = self.items.len();
         let error = || shared::error::Error::index_not_found("item of this task", item.0, n).into();
         found.ok_or_else(error)
+    }
+
+    /// Returns the instances on which a decision counts; training items are left out.
+    pub(crate) fn reviewed_instances(&self) -> Vec<StudyInstanceRef> {
+        let work = self.read();
+        let items = (0..).map(ItemNo).zip(&self.items);
+        let reviewed = items
+            .filter(|(no, item)| !is_training_item(item) && work.tally.has_counting_decision(*no));
+        reviewed.map(|it| it.1.instance).collect()
     }
 
     /// Returns the summary of the task for lists, with the progress of a person.

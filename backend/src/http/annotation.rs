@@ -33,6 +33,7 @@ use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::markdown::parse_untrusted_markdown;
 use crate::http::studies::find_study;
+use crate::pipeline::ReviewedInstances;
 use crate::store::annotation_tasks::task_not_found_error;
 use crate::store::studies::StudyListEntry;
 
@@ -192,16 +193,45 @@ pub(super) async fn submit_events(
     }))
 }
 
-pub(super) async fn list_human_judgments(
-    ApiRequest(app, caller, asked): ApiRequest<ListStudyHumanJudgmentsRequest>,
-) -> JsonResult<Vec<AnnotationTaskResults>> {
-    let listed = find_study(&app, &caller, &asked.study).await?;
+/// Returns the instances of a study on which annotators have decided, in tasks whose results the
+/// caller may see.
+pub(super) async fn reviewed_instances(
+    app: &AppState,
+    caller: &Caller,
+    listed: &StudyListEntry,
+) -> Result<ReviewedInstances, Error> {
+    let mut reviewed = ReviewedInstances::new();
+    for desk in tasks_with_visible_results(app, caller, &listed.name).await? {
+        // The items of a task are of the instances that the study had when the task was made.
+        if desk.task_row().study_hash == listed.instances_and_collection_hash() {
+            for it in desk.reviewed_instances() {
+                let numbers = reviewed.entry((it.probe, it.variant)).or_default();
+                numbers.push(it.index);
+            }
+        }
+    }
+    Ok(reviewed)
+}
+
+async fn tasks_with_visible_results(
+    app: &AppState,
+    caller: &Caller,
+    study: &str,
+) -> Result<Vec<Arc<InMemoryTaskState>>, Error> {
     let mut desks = app.annotation.all_tasks().await?;
     desks.retain(|it| {
         let row = it.task_row();
         let told = row.results_public || caller.has_role(AccessRole::Curator);
-        row.task.study == asked.study && row.state != AnnotationTaskStatus::Draft && told
+        row.task.study == study && row.state != AnnotationTaskStatus::Draft && told
     });
+    Ok(desks)
+}
+
+pub(super) async fn list_human_judgments(
+    ApiRequest(app, caller, asked): ApiRequest<ListStudyHumanJudgmentsRequest>,
+) -> JsonResult<Vec<AnnotationTaskResults>> {
+    let listed = find_study(&app, &caller, &asked.study).await?;
+    let desks = tasks_with_visible_results(&app, &caller, &asked.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
     let mut results = Vec::new();
     for desk in desks {

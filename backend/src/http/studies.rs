@@ -135,8 +135,10 @@ pub(super) async fn list_instances(
     let _place = app.limits.acquire_computation_slot().await;
     let listing = asked.filter;
     let orders = app.studies.instance_orders(&listed).await?;
+    let reviewed = crate::http::annotation::reviewed_instances(&app, &caller, &listed).await?;
     let reply = app.studies.compute(&listed, move |study| {
-        Ok(pipeline::list_instance_page(study, &orders, &listing)?)
+        let page = pipeline::list_instance_page(study, &orders, &reviewed, &listing);
+        Ok(page?)
     });
     Ok(Json(reply.await?))
 }

@@ -92,6 +92,11 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
         probe,
     };
     let spot = Memo::new(move |_| overview.get().and_then(|it| cell.position(&it)));
+    // Stays as it is while another list is loaded, so that the filter does not flicker.
+    let has_reviewed = Memo::new(move |before: Option<&bool>| {
+        let n_reviewed = rows.summary.with(|it| it.as_ref().map(|it| it.n_reviewed));
+        n_reviewed.map_or(before == Some(&true), |it| it > 0)
+    });
     let about = probe.probe_description();
     let title = move || {
         let overview = overview.get();
@@ -141,7 +146,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
         <h1>{heading}</h1>
         <p class="note">{about.statement}</p>
         {bar}
-        <InstanceListFilters probe view go overview spot/>
+        <InstanceListFilters probe view go overview spot has_reviewed/>
         {failure}
         <div class="listing">
             <MarginFigure rows probe/>
@@ -405,7 +410,10 @@ fn NoInstances(
     go: Callback<InstanceListView>,
 ) -> impl IntoView {
     let now = view.get();
-    let filtered = !now.query.is_empty() || now.min_margin.is_some() || now.max_margin.is_some();
+    let filtered = !now.query.is_empty()
+        || now.min_margin.is_some()
+        || now.max_margin.is_some()
+        || now.review_status.is_some();
     let said = match now.outcome {
         _ if !probe.is_axiom() => "No sample matches these filters.",
         Some(VerdictOutcome::Violated) if !filtered => "No violations.",

@@ -176,6 +176,7 @@ mod tests {
             outcome,
             query_filter: String::new(),
             min_margin: None,
+            review_status: None,
             max_margin: None,
             sort: InstanceSort::Query,
             offset: 0,

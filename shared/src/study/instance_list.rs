@@ -40,6 +40,9 @@ pub struct InstanceListOptions {
     /// The highest margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_margin: Option<f64>,
+    /// Only instances with this review status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review_status: Option<ReviewStatus>,
     /// The order of the list.
     #[serde(default)]
     pub sort: InstanceSort,
@@ -59,6 +62,17 @@ pub(crate) fn default_page_size() -> u64 {
 impl InstanceListOptions {
     /// The largest number of instances on one page of a list.
     pub const MAX_PAGE_SIZE: u64 = 500;
+}
+
+/// Whether annotators have decided on an instance, in tasks whose results the reader may see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ReviewStatus {
+    /// At least one decision counts.
+    Reviewed,
+    /// No decision counts.
+    NotReviewed,
 }
 
 /// The order of a list of instances. Ties keep the order of queries and documents.
@@ -93,6 +107,10 @@ pub struct InstancePage {
     pub rows: Vec<ListedInstance>,
     /// The margins of all instances of the cell, before the filter on margins.
     pub histogram: MarginHistogram,
+    /// The number of instances of the probe and variant, before any filter, on which annotators
+    /// have decided in tasks whose results the reader may see.
+    #[serde(default)]
+    pub n_reviewed: u64,
 }
 
 /// One instance in the list.
@@ -314,6 +332,42 @@ mod tests {
         assert!(rows[0].docs.contains(&doc) && rows[0].query == "the river of it");
     }
 
+    #[test]
+    fn reviewed_instances_are_listed_alone_or_left_out() {
+        let texts = [
+            "river",
+            "river river",
+            "bank",
+            "bank bank",
+            "bank bank bank",
+        ];
+        let study = fixture::study_with_queries(&["river", "bank"], &texts, 30);
+        let numbers = |review_status, sort| {
+            let listing = InstanceListOptions {
+                review_status,
+                sort,
+                limit: 50,
+                ..first_five()
+            };
+            let lister = study.instance_lister(&listing).unwrap();
+            // In any order and more than once, as several tasks have them.
+            let lister = lister.with_reviewed_instances(vec![3, 1, 3]);
+            let counted = [lister.build_margin_histogram(0..2)];
+            let page = lister.select_page(&counted);
+            let mut numbers: Vec<u64> = page.rows.iter().map(|it| it.number).collect();
+            assert_eq!(page.n_instances, numbers.len() as u64);
+            assert_eq!(page.n_reviewed, 2);
+            numbers.sort_unstable();
+            numbers
+        };
+        let all = numbers(None, InstanceSort::Query);
+        assert_eq!(all, [0, 1, 2, 3]);
+        for sort in [InstanceSort::Query, InstanceSort::MostInstructive] {
+            assert_eq!(numbers(Some(ReviewStatus::Reviewed), sort), [1, 3]);
+            assert_eq!(numbers(Some(ReviewStatus::NotReviewed), sort), [0, 2]);
+        }
+    }
+
     fn in_parts(study: &Study, listing: &InstanceListOptions, n: usize) -> InstancePage {
         let lister = study.instance_lister(listing).unwrap();
         let parts = lister.split_queries_into_balanced_parts(n);
@@ -395,6 +449,7 @@ mod tests {
             query_filter: String::new(),
             min_margin: None,
             max_margin: None,
+            review_status: None,
             sort: InstanceSort::Query,
             offset: 0,
             limit: 5,

@@ -352,6 +352,7 @@ examples! {
             outcome: Some(VerdictOutcome::Violated),
             query_filter: String::new(),
             min_margin: None,
+            review_status: None,
             max_margin: None,
             sort: InstanceSort::MarginAscending,
             offset: 0,

@@ -159,6 +159,7 @@ mod tests {
             n_instances: 9,
             rows: numbers.iter().map(line).collect(),
             histogram,
+            n_reviewed: 0,
         }
     }
 

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::report::format;
-use shared::study::instance_list::InstanceSort;
+use shared::study::instance_list::{InstanceSort, ReviewStatus};
 use shared::study::overview::{RankerAxiomResult, StudyOverview};
 use shared::verdict::VerdictOutcome;
 
-use super::super::study::address::{InstanceListView, parse_sort, sort_parameter};
+use super::super::study::address::{
+    InstanceListView, parse_review_status, parse_sort, review_status_parameter, sort_parameter,
+};
 use crate::debounce::DebounceTimer;
 use crate::widgets::form::RadioButton;
 use crate::widgets::heatmap::HeatMapPosition;
@@ -29,6 +31,8 @@ pub(super) fn InstanceListFilters(
     overview: Memo<Option<Arc<StudyOverview>>>,
     /// The position on the heat map whose instances are listed, once it is known.
     spot: Memo<Option<HeatMapPosition>>,
+    /// Whether annotators have decided on instances of the probe.
+    has_reviewed: Memo<bool>,
 ) -> impl IntoView {
     let cell = move || {
         let overview = overview.get()?;
@@ -60,6 +64,10 @@ pub(super) fn InstanceListFilters(
     let later = DebounceTimer::with_delay_ms(250);
     let search = move |text: String| {
         later.schedule(move || update_view(view, go, |it| it.query = text));
+    };
+    let review = move || {
+        let is_shown = has_reviewed.get() || view.get().review_status.is_some();
+        is_shown.then(|| view! { <ReviewStatusFilter view go/> })
     };
     let from = Callback::new(move |from| update_view(view, go, |it| it.min_margin = from));
     let to = Callback::new(move |to| update_view(view, go, |it| it.max_margin = to));
@@ -103,6 +111,7 @@ pub(super) fn InstanceListFilters(
                 />
                 <MarginBound label="to" value=Signal::derive(move || view.get().max_margin) set=to/>
             </span>
+            {review}
             <label class="dial">
                 <span class="label">"Order"</span>
                 <select
@@ -116,6 +125,41 @@ pub(super) fn InstanceListFilters(
                 </select>
             </label>
         </div>
+    }
+}
+
+/// Renders the choice of the review status.
+#[component]
+fn ReviewStatusFilter(
+    view: Memo<InstanceListView>,
+    go: Callback<InstanceListView>,
+) -> impl IntoView {
+    let options = [
+        (None, "all"),
+        (Some(ReviewStatus::Reviewed), "reviewed"),
+        (Some(ReviewStatus::NotReviewed), "not reviewed"),
+    ];
+    let options = options.map(|(status, said)| {
+        let parameter = status.map_or("", review_status_parameter);
+        view! {
+            <option value=parameter selected=move || view.get().review_status == status>
+                {said}
+            </option>
+        }
+    });
+    view! {
+        <label class="dial">
+            <span class="label">"Review"</span>
+            <select
+                class="btn"
+                on:change:target=move |event| {
+                    let status = parse_review_status(&event.target().value());
+                    update_view(view, go, |it| it.review_status = status);
+                }
+            >
+                {options}
+            </select>
+        </label>
     }
 }
 

@@ -36,6 +36,7 @@ pub(super) struct InstanceListSummary {
     /// The query that the summary belongs to.
     pub(super) query: InstanceListKey,
     pub(super) n_instances: u64,
+    pub(super) n_reviewed: u64,
     pub(super) histogram: MarginHistogram,
 }
 
@@ -141,10 +142,12 @@ impl InstanceRows {
         let found = match answer {
             Ok(found) => {
                 if page == 0 {
-                    let (n, histogram) = (found.n_instances, found.histogram);
+                    let (n, n_reviewed) = (found.n_instances, found.n_reviewed);
+                    let histogram = found.histogram;
                     self.summary.set(Some(InstanceListSummary {
                         query: asked,
                         n_instances: n,
+                        n_reviewed,
                         histogram,
                     }));
                 }

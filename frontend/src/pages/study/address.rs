@@ -5,7 +5,7 @@ use shared::probe::{AxiomVariant, Probe};
 use shared::score::slug::{RELEVANCE_SLUG, parse_ranker_slug_or_position};
 use shared::study::behavioral_tests::{RelevanceSlice, TieThreshold};
 use shared::study::controls::{InstanceSubset, StudyPageControls};
-use shared::study::instance_list::{InstanceListOptions, InstanceSort};
+use shared::study::instance_list::{InstanceListOptions, InstanceSort, ReviewStatus};
 use shared::study::overview::StudyOverview;
 use shared::verdict::VerdictOutcome;
 
@@ -76,6 +76,8 @@ pub(crate) struct InstanceListView {
     pub(crate) min_margin: Option<f64>,
     /// The highest margin to list.
     pub(crate) max_margin: Option<f64>,
+    /// The review status to list; none lists all.
+    pub(crate) review_status: Option<ReviewStatus>,
     /// The order of the list.
     pub(crate) sort: InstanceSort,
 }
@@ -245,6 +247,7 @@ impl InstanceListView {
             query: get("query_filter").unwrap_or_default(),
             min_margin: number("min_margin"),
             max_margin: number("max_margin"),
+            review_status: get("review_status").and_then(|it| parse_review_status(&it)),
             sort: SORTS
                 .iter()
                 .find(|it| sort.as_deref() == Some(it.1))
@@ -277,6 +280,7 @@ impl InstanceListView {
             query_filter: self.query.clone(),
             min_margin: self.min_margin,
             max_margin: self.max_margin,
+            review_status: self.review_status,
             sort: self.sort,
             offset: part.start,
             limit: part.end - part.start,
@@ -294,6 +298,10 @@ impl InstanceListView {
         }
         pairs.extend(self.min_margin.map(|it| ("min_margin", it.to_string())));
         pairs.extend(self.max_margin.map(|it| ("max_margin", it.to_string())));
+        pairs.extend(
+            self.review_status
+                .map(|it| ("review_status", review_status_parameter(it).to_owned())),
+        );
         if self.sort != InstanceSort::default() {
             pairs.push(("sort", sort_parameter(self.sort).to_owned()));
         }
@@ -367,6 +375,23 @@ pub(crate) fn outcome_parameter(outcome: VerdictOutcome) -> &'static str {
         .iter()
         .find(|it| it.0 == outcome)
         .map_or("", |it| it.1)
+}
+
+const REVIEW_STATUSES: [(ReviewStatus, &str); 2] = [
+    (ReviewStatus::Reviewed, "reviewed"),
+    (ReviewStatus::NotReviewed, "not-reviewed"),
+];
+
+/// Returns the address parameter of a review status.
+pub(crate) fn review_status_parameter(status: ReviewStatus) -> &'static str {
+    let found = REVIEW_STATUSES.iter().find(|it| it.0 == status);
+    found.map_or("", |it| it.1)
+}
+
+/// Parses the address parameter of a review status; none if it has another value.
+pub(crate) fn parse_review_status(word: &str) -> Option<ReviewStatus> {
+    let found = REVIEW_STATUSES.iter().find(|it| it.1 == word);
+    found.map(|it| it.0)
 }
 
 /// Returns the address parameter of an order.
@@ -446,6 +471,7 @@ mod tests {
             query: "ice & snow".to_owned(),
             min_margin: Some(-2.5),
             max_margin: None,
+            review_status: Some(ReviewStatus::NotReviewed),
             sort: InstanceSort::AbsoluteMargin,
         };
         assert_eq!(InstanceListView::from_address(&get(&view.pairs())), view);
@@ -454,7 +480,8 @@ mod tests {
             view.href("demo", probe, "bm25"),
             "/studies/demo/rankers/bm25/probes/tp/instances?variant=code&length_tolerance=4\
              &tie_threshold=0.05&subset=with-relevant&split=dev&outcome=violated\
-             &query_filter=ice%20%26%20snow&min_margin=-2.5&sort=absolute-margin"
+             &query_filter=ice%20%26%20snow&min_margin=-2.5&review_status=not-reviewed\
+             &sort=absolute-margin"
         );
     }
 

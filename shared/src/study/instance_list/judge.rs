@@ -33,17 +33,13 @@ impl<'l> InstanceJudge<'l> {
         }
     }
 
-    /// Returns the instances of a query that pass the controls and the query filter, with their
-    /// verdicts.
+    /// Returns the instances of a query that pass the controls and the filters on queries and the
+    /// review status, with their verdicts.
     pub(super) fn judge_query(&mut self, query: usize) -> &[InstanceWithRankerVerdict] {
         self.judged.clear();
         let lister = self.lister;
         let study = lister.study;
-        let asked = &study.queries[query];
-        let named = lister.wanted.is_empty()
-            || asked.text.to_lowercase().contains(&lister.wanted)
-            || asked.id.to_lowercase().contains(&lister.wanted);
-        if !named || !lister.filter.includes_query(query) {
+        if !lister.may_list_query(query) {
             return &[];
         }
         let subset = lister.listing.controls.subset;
@@ -59,7 +55,7 @@ impl<'l> InstanceJudge<'l> {
             self.relevant.extend(texts.iter().map(grade));
         }
         let content_share = match self.by_content {
-            true => stopwords::content_word_share(&asked.text),
+            true => stopwords::content_word_share(&study.queries[query].text),
             false => 0.0,
         };
         let first = lister.instances.first_instance_of_query(query) as u64;
@@ -105,6 +101,8 @@ impl<'l> InstanceJudge<'l> {
         for &text in texts {
             self.places[text as usize] = UNKNOWN;
         }
+        self.judged
+            .retain(|it| lister.has_wanted_review_status(it.number));
         &self.judged
     }
 

@@ -13,7 +13,8 @@ use super::super::controls::{InstanceFilter, InstanceSubset};
 use super::judge::InstanceJudge;
 use super::selection::first_index;
 use super::{
-    InstanceListOptions, InstancePage, InstanceSort, ListedInstance, MarginHistogram, round_width,
+    InstanceListOptions, InstancePage, InstanceSort, ListedInstance, MarginHistogram, ReviewStatus,
+    round_width,
 };
 use crate::error::Error;
 use crate::probe::{ProbeInstances, ScoreClaim, StudyDocNo};
@@ -31,6 +32,8 @@ pub struct InstanceLister<'a> {
     pub(super) tie_width: f64,
     /// The query filter, in lower case.
     pub(super) wanted: String,
+    /// The numbers of the instances on which annotators have decided, ascending.
+    reviewed: Vec<u64>,
     /// For each pair whether the ranker truncated the document; empty unless this is needed.
     truncated: Vec<bool>,
     /// The standard deviation of the ranker's scores; 0 unless this is needed.
@@ -219,12 +222,54 @@ impl<'a> InstanceLister<'a> {
             filter: InstanceFilter::from_study_page_controls(study, &listing.controls),
             tie_width: listing.controls.tie_threshold_for_ranker(scores),
             wanted: listing.query_filter.to_lowercase(),
+            reviewed: Vec::new(),
             truncated,
             score_deviation: match listing.sort {
                 InstanceSort::MostInstructive => score_deviation(scores),
                 _ => 0.0,
             },
         }
+    }
+
+    /// Adds the numbers of the instances on which annotators have decided, in any order. Without
+    /// them, no instance is taken as reviewed.
+    pub fn with_reviewed_instances(mut self, mut numbers: Vec<u64>) -> InstanceLister<'a> {
+        numbers.sort_unstable();
+        numbers.dedup();
+        self.reviewed = numbers;
+        self
+    }
+
+    /// Returns the number of instances on which annotators have decided.
+    pub(super) fn n_reviewed(&self) -> u64 {
+        self.reviewed.len() as u64
+    }
+
+    /// Whether an instance passes the filter on the review status.
+    pub(super) fn has_wanted_review_status(&self, number: u64) -> bool {
+        let is_reviewed = || self.reviewed.binary_search(&number).is_ok();
+        match self.listing.review_status {
+            None => true,
+            Some(ReviewStatus::Reviewed) => is_reviewed(),
+            Some(ReviewStatus::NotReviewed) => !is_reviewed(),
+        }
+    }
+
+    /// Whether instances of a query may pass the filters on queries and the review status.
+    pub(super) fn may_list_query(&self, query: usize) -> bool {
+        let asked = &self.study.queries[query];
+        let is_wanted = self.wanted.is_empty()
+            || asked.text.to_lowercase().contains(&self.wanted)
+            || asked.id.to_lowercase().contains(&self.wanted);
+        let has_reviewed = || {
+            let first = self.instances.first_instance_of_query(query) as u64;
+            let end = first + self.instances.n_instances_of_query(query) as u64;
+            let at = self.reviewed.partition_point(|&it| it < first);
+            self.reviewed.get(at).is_some_and(|&it| it < end)
+        };
+        is_wanted
+            && self.filter.includes_query(query)
+            && (self.listing.review_status != Some(ReviewStatus::Reviewed) || has_reviewed())
     }
 
     /// Returns the instances of the probe and variant, before any filter.
@@ -513,6 +558,7 @@ impl<'a> InstanceLister<'a> {
             n_instances: plan.n,
             rows: rows.map(|it| self.line(it)).collect(),
             histogram: plan.bins.into_histogram(counts, plan.n_tied),
+            n_reviewed: self.n_reviewed(),
         }
     }
 

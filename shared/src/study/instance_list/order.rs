@@ -195,6 +195,7 @@ impl InstanceOrder {
             query_filter: String::new(),
             min_margin: None,
             max_margin: None,
+            review_status: None,
             sort: InstanceSort::MostInstructive,
             offset: 0,
             limit: 0,

@@ -44,7 +44,8 @@ impl InstanceLister<'_> {
     /// Returns the page of the list, as the two passes over all instances would. Returns `None` if
     /// the list has a filter or tie threshold that the order does not know.
     pub fn page_from_order(&self, order: &InstanceOrder) -> Option<InstancePage> {
-        if !self.is_default_tie_threshold()
+        if self.listing.review_status.is_some()
+            || !self.is_default_tie_threshold()
             || !self.wanted.is_empty()
             || self.filter.limits_lengths()
         {
@@ -70,6 +71,7 @@ impl InstanceLister<'_> {
             n_instances: n_instances as u64,
             rows: judged.iter().map(|it| self.line(it)).collect(),
             histogram,
+            n_reviewed: self.n_reviewed(),
         })
     }
 

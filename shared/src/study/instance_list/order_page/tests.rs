@@ -113,6 +113,7 @@ fn a_page_from_an_order_is_the_page_of_a_look_at_every_instance() {
             query_filter: if below(20) == 0 { "river" } else { "" }.to_owned(),
             min_margin: limit_of_margin(4, &mut below),
             max_margin: limit_of_margin(4, &mut below),
+            review_status: None,
             sort: [
                 InstanceSort::MostInstructive,
                 InstanceSort::Query,
