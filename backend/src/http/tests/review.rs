@@ -5,6 +5,7 @@ use shared::annotation::event::{AnnotationEventAction, ItemAdjudication};
 use shared::annotation::export::ExportedPreferenceSource;
 use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::{AnnotatorAnswer, ItemNo, PersonId};
+use shared::api::ListInstancesRequest;
 use shared::api::annotation::{
     AnnotationTaskResults, AnnotationTaskStatus, AssignedItem, CreateTaskRequest, EventOutcome,
     ExportTaskRequest, GetAgreementRequest, GetAssignedItemRequest, GetItemHistoryRequest,
@@ -139,6 +140,34 @@ impl Table {
         )
         .await;
         results.map(|it| it.0)
+    }
+
+    /// Returns the number of reviewed instances that a list of instances of the item names, and the
+    /// numbers of those that it lists alone.
+    async fn reviewed(&self, caller: Caller, item: ItemNo) -> (u64, Vec<u64>) {
+        let desk = self
+            .site
+            .app
+            .annotation
+            .task_state(self.task)
+            .await
+            .unwrap();
+        let instance = desk.item(item).unwrap().instance;
+        let filter = format!(
+            "{{\"probe\": \"{}\", \"ranker\": \"0\", \"review_status\": \"reviewed\"}}",
+            instance.probe.slug()
+        );
+        let asked = ListInstancesRequest {
+            study: "rivers".to_owned(),
+            filter: serde_json::from_str(&filter).unwrap(),
+        };
+        let page = studies::list_instances(self.call(caller, asked)).await;
+        let page = page.unwrap().0;
+        assert_eq!(page.n_instances, page.rows.len() as u64);
+        (
+            page.n_reviewed,
+            page.rows.iter().map(|it| it.number).collect(),
+        )
     }
 
     async fn file(&self, format: TaskExportFormat) -> (String, String) {
@@ -421,7 +450,22 @@ async fn results_are_for_everybody_once_a_curator_says_so() {
     assert_eq!(found[0].n_people, 1);
     let estimates = found[0].estimates.as_ref().unwrap();
     assert_eq!(estimates.overall.counts.n_preference, 1);
+    // Lists of instances say no more than the results.
+    let desk = table
+        .site
+        .app
+        .annotation
+        .task_state(table.task)
+        .await
+        .unwrap();
+    let number = desk.item(ItemNo(2)).unwrap().instance.index;
+    let reviewed = (1, vec![number]);
+    assert_eq!(table.reviewed(cat(), ItemNo(2)).await, reviewed);
+    for caller in [visitor(), ann()] {
+        assert_eq!(table.reviewed(caller, ItemNo(2)).await, (0, vec![]));
+    }
     table.change(None, Some(true)).await;
+    assert_eq!(table.reviewed(visitor(), ItemNo(2)).await, reviewed);
     let public = table.results(visitor()).await.unwrap();
     assert!(public[0].is_public);
     assert_eq!(public[0].estimates, found[0].estimates);

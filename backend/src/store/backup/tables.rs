@@ -426,11 +426,13 @@ mod tests {
             known.sort_unstable();
             assert_eq!(found, known);
             for table in &TABLES {
-                let found: Vec<String> = sqlx::query_scalar(columns)
+                let mut found: Vec<String> = sqlx::query_scalar(columns)
                     .bind(table.name)
                     .fetch_all(&store.pool)
                     .await
                     .unwrap();
+                // A lease is of a server that the restored database does not have.
+                found.retain(|it| !["lease", "leased_until"].contains(&it.as_str()));
                 let known: Vec<&str> = table.columns.iter().map(|it| it.0).collect();
                 assert_eq!(found, known, "{}", table.name);
             }

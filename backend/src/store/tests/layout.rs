@@ -32,7 +32,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
             .await
             .unwrap_err()
             .to_string();
-        assert!(error.contains("layout 999, this one knows 5"), "{error}");
+        assert!(error.contains("layout 999, this one knows 6"), "{error}");
         assert!(
             error.contains("another database by `DATABASE_URL`"),
             "{error}"
@@ -60,7 +60,8 @@ fn released_migrations_stay_as_they_are() {
             "2 762e0309cf089e6c",
             "3 32d32cd3e9b468e6",
             "4 9d59c5e24195d282",
-            "5 e4932c55415b5ac9"
+            "5 e4932c55415b5ac9",
+            "6 0c7dc62ebeaa518e"
         ]
     );
     assert_eq!(
@@ -70,7 +71,8 @@ fn released_migrations_stay_as_they_are() {
             "2 762e0309cf089e6c",
             "3 60951067af38ee64",
             "4 6ddc3ca6e2139237",
-            "5 3fca5364d217e5d2"
+            "5 3fca5364d217e5d2",
+            "6 afbd0ab9f40a84ab"
         ]
     );
 }

@@ -161,7 +161,7 @@ impl GlossaryTerm {
             }
             GlossaryTerm::MostInstructive => {
                 "The order that puts a relevant document, a query with few function words and a \
-                 large margin first, and begins with one instance of each query."
+                 large margin first, and begins with one instance of each query and outcome."
             }
             GlossaryTerm::Ndcg => {
                 "Normalized discounted cumulative gain at a cutoff, from 0 to 1: \
