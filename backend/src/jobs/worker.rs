@@ -49,31 +49,46 @@ struct RunningJob {
 /// A tokenized batch with its lease.
 type PreparedBatch = (HeldLease, TokenizedDocumentBatch);
 
-/// A lease that is renewed until this is dropped.
+/// A lease that is renewed until this is dropped, and then ended, so that the work can be done at
+/// once if it was not.
 struct HeldLease {
+    jobs: JobQueue,
+    id: String,
     lease: WorkLease,
     renewal: JoinHandle<()>,
 }
 
 impl HeldLease {
     fn keep(jobs: &JobQueue, id: &str, lease: WorkLease) -> HeldLease {
-        let (store, id) = (jobs.store.clone(), id.to_owned());
+        let (store, job) = (jobs.store.clone(), id.to_owned());
         let renewal = tokio::spawn(async move {
             loop {
                 tokio::time::sleep(RENEWAL).await;
                 // Without a database the lease ends, and so does the right to commit the work.
-                if let Err(error) = store.renew_lease(&id, lease).await {
-                    tracing::warn!("job {id}: renewing a lease: {error}");
+                if let Err(error) = store.renew_lease(&job, lease).await {
+                    tracing::warn!("job {job}: renewing a lease: {error}");
                 }
             }
         });
-        HeldLease { lease, renewal }
+        HeldLease {
+            jobs: jobs.clone(),
+            id: id.to_owned(),
+            lease,
+            renewal,
+        }
     }
 }
 
 impl Drop for HeldLease {
     fn drop(&mut self) {
         self.renewal.abort();
+        let (jobs, id, lease) = (self.jobs.clone(), std::mem::take(&mut self.id), self.lease);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                // If this fails, the lease ends by itself.
+                let _ = jobs.store.end_lease(&id, lease).await;
+            });
+        }
     }
 }
 
@@ -134,11 +149,11 @@ pub(crate) async fn run_job_worker(
         }
     }
     for (id, mut job) in running {
-        let ahead = job.ahead.take().map(|it| it.0.lease);
         let ended = async {
             job.settle().await?;
-            match ahead {
-                Some(lease) => jobs.store.end_lease(&id, lease).await,
+            match &job.ahead {
+                // The process may be gone before the lease is ended in the background.
+                Some((held, _)) => jobs.store.end_lease(&id, held.lease).await,
                 None => Ok(()),
             }
         };
@@ -413,7 +428,7 @@ async fn finish(
     };
     if *stopping.borrow() {
         // Another process repeats this step.
-        return jobs.store.end_lease(id, lease.lease).await;
+        return Ok(());
     }
     jobs.store
         .finish_job_and_delete_texts(id, lease.lease, certificate.as_ref())
