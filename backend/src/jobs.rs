@@ -7,6 +7,7 @@
 //! share the jobs: each leases the batches that it scores.
 
 mod request;
+mod held_lease;
 mod worker;
 
 use std::collections::BTreeMap;

@@ -112,8 +112,7 @@ fn serve_beside(home: &TestHome, database: &TestDatabase) -> TestServer {
     home.serve_by(program, &["--model", &tiny_model().to_string_lossy()])
 }
 
-/// Two servers with data folders of their own share a job. At ten random moments one of them is
-/// killed and started again.
+/// Two servers share a job. Ten times, at a random moment, one of them is killed and started again.
 #[test]
 fn two_servers_share_a_job_and_either_is_killed_ten_times() {
     let Some(database) = TestDatabase::new() else {

@@ -11,12 +11,12 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, run_blocking};
+use crate::jobs::held_lease::HeldLease;
 use crate::jobs::{JobQueue, Speed};
 use crate::models::{
     EncodedQueries, NeuralRanker, PairScore, QueryDocumentPairsWithTexts, SequenceAndTokenCounts,
     TokenizedDocumentBatch, is_doc2query_spec,
 };
-use crate::store::jobs::leases::WorkLease;
 use crate::store::jobs::{BatchCommitOutcome, ScoringJobWithoutDocuments};
 
 /// Maximum number of jobs that run at once. Others wait, since each running job keeps its queries
@@ -32,9 +32,6 @@ const POLL: Duration = Duration::from_secs(2);
 /// Time after which a server looks for work that other servers have not finished.
 const WAIT_FOR_OTHERS: Duration = Duration::from_millis(500);
 
-/// Time after which a lease is renewed, while the work is under way.
-const RENEWAL: Duration = Duration::from_secs(3);
-
 /// What the worker keeps of a job between two batches.
 struct RunningJob {
     ranker: Arc<NeuralRanker>,
@@ -48,49 +45,6 @@ struct RunningJob {
 
 /// A tokenized batch with its lease.
 type PreparedBatch = (HeldLease, TokenizedDocumentBatch);
-
-/// A lease that is renewed until this is dropped, and then ended, so that the work can be done at
-/// once if it was not.
-struct HeldLease {
-    jobs: JobQueue,
-    id: String,
-    lease: WorkLease,
-    renewal: JoinHandle<()>,
-}
-
-impl HeldLease {
-    fn keep(jobs: &JobQueue, id: &str, lease: WorkLease) -> HeldLease {
-        let (store, job) = (jobs.store.clone(), id.to_owned());
-        let renewal = tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(RENEWAL).await;
-                // Without a database the lease ends, and so does the right to commit the work.
-                if let Err(error) = store.renew_lease(&job, lease).await {
-                    tracing::warn!("job {job}: renewing a lease: {error}");
-                }
-            }
-        });
-        HeldLease {
-            jobs: jobs.clone(),
-            id: id.to_owned(),
-            lease,
-            renewal,
-        }
-    }
-}
-
-impl Drop for HeldLease {
-    fn drop(&mut self) {
-        self.renewal.abort();
-        let (jobs, id, lease) = (self.jobs.clone(), std::mem::take(&mut self.id), self.lease);
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                // If this fails, the lease ends by itself.
-                let _ = jobs.store.end_lease(&id, lease).await;
-            });
-        }
-    }
-}
 
 /// A model with the threads on which it runs.
 type Computing = (Arc<NeuralRanker>, Arc<rayon::ThreadPool>);

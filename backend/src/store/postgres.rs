@@ -196,9 +196,8 @@ fn silent(address: &PostgresAddress) -> Error {
     }
 }
 
-/// A place among the servers of a database, which may have any data folder. It consists of advisory
-/// locks of a separate connection. PostgreSQL releases them when the connection ends for any
-/// reason.
+/// A place among the servers of a database, which may have any data folder: advisory locks of a
+/// separate connection, which PostgreSQL releases when that connection ends.
 pub(super) struct DatabaseSession {
     address: PostgresAddress,
     connection: AnyConnection,

@@ -427,8 +427,7 @@ impl InstanceHasher {
     }
 }
 
-/// Combines the results of queries into columns while they are mined, so that all instances are in
-/// memory only once.
+/// Combines the results of queries into columns while they are mined: instances are in memory once.
 pub struct MiningResultBuilder {
     /// The documents, each with its number until all queries are there.
     numbers: BTreeMap<OriginalOrDerivedDocument, StudyDocNo>,

@@ -53,6 +53,18 @@ pub enum InstanceSubset {
     WithRelevant,
 }
 
+impl InstanceSubset {
+    /// Whether an instance is in the subset, given whether one of its documents is relevant, and
+    /// whether the ranker truncated one of them.
+    pub(super) fn includes(self, has_relevant: bool, is_truncated: bool) -> bool {
+        match self {
+            InstanceSubset::All => true,
+            InstanceSubset::Untruncated => !is_truncated,
+            InstanceSubset::WithRelevant => has_relevant,
+        }
+    }
+}
+
 impl StudyPageControls {
     /// Returns the variant that is shown.
     pub(crate) fn variant_shown_in_study(&self, study: &Study) -> Result<AxiomVariant, Error> {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+mod sort_key;
+mod bins;
 mod selection;
 mod lister;
 mod judge;
@@ -185,40 +187,11 @@ impl InstanceListOptions {
     }
 }
 
-/// The approximate number of bins of a histogram.
-const BINS: f64 = 40.0;
-
-/// Rounds up to 1, 2 or 5 times a power of ten.
-fn round_width(width: f64) -> f64 {
-    if !(width > 0.0 && width.is_finite()) {
-        return 0.0;
-    }
-    let mut unit = 1.0;
-    while unit > width {
-        unit /= 10.0;
-    }
-    while unit * 10.0 <= width {
-        unit *= 10.0;
-    }
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|it| it * unit);
-    steps
-        .into_iter()
-        .find(|&it| it >= width)
-        .unwrap_or(unit * 10.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::probe::Axiom;
     use crate::study::fixture;
-
-    #[test]
-    fn bins_have_round_widths() {
-        for (width, round) in [(0.03, 0.05), (1.0, 1.0), (1.1, 2.0), (700.0, 1000.0)] {
-            assert!((round_width(width) - round).abs() < 1e-9 * round, "{width}");
-        }
-    }
 
     /// The whole list sorted at once, which the pages must add up to.
     fn whole(study: &Study, listing: &InstanceListOptions) -> Vec<(u64, Option<f64>)> {

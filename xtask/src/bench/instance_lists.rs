@@ -11,14 +11,12 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// A size of the study: its name, the depth of the candidate pool, and the number of instances that
-/// it must have.
+/// A size of the study: its name, the depth of its candidate pool, its least number of instances.
 const SIZES: [(&str, usize, u64); 2] = [("large", 100, 10_000_000), ("larger", 220, 50_000_000)];
 
 const VISITORS: usize = 4;
 
-/// Number of requests of a list over which the CPU time is averaged, since it is known to ten
-/// milliseconds only.
+/// Number of requests over which CPU time is averaged, which the system counts in hundredths.
 const CPU_REQUESTS: usize = 20;
 
 /// Number of rounds in which a visitor requests all lists.

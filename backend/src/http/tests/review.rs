@@ -17,6 +17,7 @@ use shared::api::annotation::{
 use shared::api::people::{AccessRole, Person};
 
 use super::*;
+use crate::annotation::task_state::InMemoryTaskState;
 use crate::annotation::tests::{decided, event, join, study as rivers, task as wanted};
 use crate::http::access::Caller;
 use crate::http::annotation::{self, curation};
@@ -142,16 +143,15 @@ impl Table {
         results.map(|it| it.0)
     }
 
+    async fn task_state(&self) -> Arc<InMemoryTaskState> {
+        let state = self.site.app.annotation.task_state(self.task).await;
+        state.unwrap()
+    }
+
     /// Returns the number of reviewed instances that a list of instances of the item names, and the
     /// numbers of those that it lists alone.
     async fn reviewed(&self, caller: Caller, item: ItemNo) -> (u64, Vec<u64>) {
-        let desk = self
-            .site
-            .app
-            .annotation
-            .task_state(self.task)
-            .await
-            .unwrap();
+        let desk = self.task_state().await;
         let instance = desk.item(item).unwrap().instance;
         let filter = format!(
             "{{\"probe\": \"{}\", \"ranker\": \"0\", \"review_status\": \"reviewed\"}}",
@@ -360,13 +360,7 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
             .cloned()
             .collect::<Vec<_>>()
     };
-    let desk = table
-        .site
-        .app
-        .annotation
-        .task_state(table.task)
-        .await
-        .unwrap();
+    let desk = table.task_state().await;
     let is_gold =
         |it: ItemNo| matches!(desk.item(it).unwrap().role, AnnotationItemRole::Gold { .. });
     assert!(is_gold(ItemNo(1)));
@@ -451,13 +445,7 @@ async fn results_are_for_everybody_once_a_curator_says_so() {
     let estimates = found[0].estimates.as_ref().unwrap();
     assert_eq!(estimates.overall.counts.n_preference, 1);
     // Lists of instances say no more than the results.
-    let desk = table
-        .site
-        .app
-        .annotation
-        .task_state(table.task)
-        .await
-        .unwrap();
+    let desk = table.task_state().await;
     let number = desk.item(ItemNo(2)).unwrap().instance.index;
     let reviewed = (1, vec![number]);
     assert_eq!(table.reviewed(cat(), ItemNo(2)).await, reviewed);

@@ -281,8 +281,7 @@ pub(crate) fn load_and_verify_study(data: &DataFolder, name: &str) -> Result<Stu
     Ok(study)
 }
 
-/// Whether a stored study has the sorted instances of all its rankers, which studies of earlier
-/// versions lack.
+/// Whether a stored study has the sorted instances of all its rankers; earlier versions wrote none.
 pub(crate) fn has_sorted_instances(data: &DataFolder, study: &Study) -> Result<bool, Error> {
     let folder = data.study_folder(&study.definition.name)?;
     let mut sorted = instance_orders::ordered_instances(study, instance_orders::MIN_INSTANCES);

@@ -18,7 +18,7 @@ use shared::score::RankerQueryDocumentScores;
 use shared::study::Study;
 use shared::study::instance_list::order::{InstanceOrder, InstanceOrderHeader};
 
-use super::mapped_columns::{Column, Mapped};
+use super::mapped_columns::{Column, MappedIntegerFile, write_integers};
 use crate::error::Error;
 use crate::store::{WRITE_REMEDY, write_atomically};
 
@@ -138,9 +138,7 @@ pub(super) fn write_instance_orders(
         out.write_all(&length.to_le_bytes())?;
         out.write_all(&json)?;
         for order in &orders {
-            for number in order.column() {
-                out.write_all(&number.to_le_bytes())?;
-            }
+            write_integers(&mut out, order.column())?;
         }
         out.flush()
     })
@@ -160,7 +158,7 @@ pub(super) fn open_instance_orders(
     if cfg!(target_endian = "big") {
         return None;
     }
-    let (map, found) = Mapped::copy_of(path).ok()?;
+    let (map, found) = MappedIntegerFile::copy_of(path).ok()?;
     if found != hash {
         return None;
     }

@@ -2,7 +2,7 @@
 //! other. A copy of the file is memory-mapped, so that listing ten million instances does not need
 //! memory for all of them.
 
-// A mapped file can be used as a slice only under a condition: see `Mapped::copy_of`.
+// A mapped file can be used as a slice only under a condition: see `MappedIntegerFile::copy_of`.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -27,12 +27,16 @@ pub(super) fn write_raw_document_columns(
     write_atomically(path, WRITE_REMEDY, |file| {
         let mut out = BufWriter::new(file);
         for it in instances {
-            for text in it.docs() {
-                out.write_all(&text.to_le_bytes())?;
-            }
+            write_integers(&mut out, it.docs())?;
         }
         out.flush()
     })
+}
+
+/// Writes integers in the byte order in which they are mapped again.
+pub(super) fn write_integers(out: &mut impl Write, integers: &[u32]) -> io::Result<()> {
+    let mut bytes = integers.iter().map(|it| it.to_le_bytes());
+    bytes.try_for_each(|it| out.write_all(&it))
 }
 
 /// Opens the columns of the instances. Returns `None` if the SHA-256 of the file is not `hash`, or
@@ -46,7 +50,7 @@ pub(super) fn open_memory_mapped_instances(
     if cfg!(target_endian = "big") {
         return None;
     }
-    let (map, found) = Mapped::copy_of(path).ok()?;
+    let (map, found) = MappedIntegerFile::copy_of(path).ok()?;
     if found != hash {
         return None;
     }
@@ -68,13 +72,13 @@ pub(super) fn open_memory_mapped_instances(
     lent.collect()
 }
 
-/// A mapped file of 32-bit integers.
-pub(super) struct Mapped(Mmap);
+/// A mapped copy of a file of 32-bit integers.
+pub(super) struct MappedIntegerFile(Mmap);
 
-impl Mapped {
+impl MappedIntegerFile {
     /// Maps a copy of a file, and returns its SHA-256 as well. The file itself must not be mapped:
     /// if another process truncated it, the system would kill the process that reads it.
-    pub(super) fn copy_of(path: &Path) -> io::Result<(Mapped, String)> {
+    pub(super) fn copy_of(path: &Path) -> io::Result<(MappedIntegerFile, String)> {
         let file = File::open(path)?;
         let beside = path.parent().unwrap_or(Path::new("."));
         let mut copy = tempfile::tempfile_in(beside).or_else(|_| tempfile::tempfile())?;
@@ -87,7 +91,7 @@ impl Mapped {
         // it after this point.
         let map = unsafe { Mmap::map(&copy) }?;
         Ok((
-            Mapped(map),
+            MappedIntegerFile(map),
             shared::collection::encode_hex(&hasher.finalize()),
         ))
     }
@@ -106,7 +110,7 @@ impl Mapped {
 
 /// Some of the integers of a mapped file.
 pub(super) struct Column {
-    pub(super) map: Arc<Mapped>,
+    pub(super) map: Arc<MappedIntegerFile>,
     pub(super) range: Range<usize>,
 }
 

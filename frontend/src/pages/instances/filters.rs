@@ -65,9 +65,23 @@ pub(super) fn InstanceListFilters(
     let search = move |text: String| {
         later.schedule(move || update_view(view, go, |it| it.query = text));
     };
+    let statuses = [
+        (None, "all"),
+        (Some(ReviewStatus::Reviewed), "reviewed"),
+        (Some(ReviewStatus::NotReviewed), "not reviewed"),
+    ];
+    let statuses = statuses.map(|(it, said)| (it.map_or("", review_status_parameter), said));
+    let status =
+        Signal::derive(move || view.get().review_status.map_or("", review_status_parameter));
+    let choose = Callback::new(move |chosen: String| {
+        update_view(view, go, |it| {
+            it.review_status = parse_review_status(&chosen)
+        });
+    });
     let review = move || {
         let is_shown = has_reviewed.get() || view.get().review_status.is_some();
-        is_shown.then(|| view! { <ReviewStatusFilter view go/> })
+        let options = statuses.to_vec();
+        is_shown.then(|| view! { <SelectFilter label="Review" options selected=status choose/> })
     };
     let from = Callback::new(move |from| update_view(view, go, |it| it.min_margin = from));
     let to = Callback::new(move |to| update_view(view, go, |it| it.max_margin = to));
@@ -75,19 +89,17 @@ pub(super) fn InstanceListFilters(
         true => ("clearest violation first", "clearest agreement first"),
         false => ("most negative first", "most positive first"),
     };
-    let options = [
+    let orders = [
         (InstanceSort::MostInstructive, "most instructive first"),
         (InstanceSort::Query, "by query"),
         (InstanceSort::MarginAscending, up),
         (InstanceSort::MarginDescending, down),
         (InstanceSort::AbsoluteMargin, "closest call first"),
     ];
-    let options = options.map(|(sort, said)| {
-        view! {
-            <option value=sort_parameter(sort) selected=move || view.get().sort == sort>
-                {said}
-            </option>
-        }
+    let orders = orders.map(|(sort, said)| (sort_parameter(sort), said));
+    let order = Signal::derive(move || sort_parameter(view.get().sort));
+    let reorder = Callback::new(move |chosen: String| {
+        update_view(view, go, |it| it.sort = parse_sort(&chosen));
     });
     view! {
         <div class="bar filters" role="group" aria-label="Instance filters">
@@ -112,51 +124,39 @@ pub(super) fn InstanceListFilters(
                 <MarginBound label="to" value=Signal::derive(move || view.get().max_margin) set=to/>
             </span>
             {review}
-            <label class="dial">
-                <span class="label">"Order"</span>
-                <select
-                    class="btn"
-                    on:change:target=move |event| {
-                        let sort = parse_sort(&event.target().value());
-                        update_view(view, go, |it| it.sort = sort);
-                    }
-                >
-                    {options}
-                </select>
-            </label>
+            <SelectFilter
+                label="Order"
+                options=orders.to_vec()
+                selected=order
+                choose=reorder
+            />
         </div>
     }
 }
 
-/// Renders the choice of the review status.
+/// Renders a choice among options, each with its address parameter and its name.
 #[component]
-fn ReviewStatusFilter(
-    view: Memo<InstanceListView>,
-    go: Callback<InstanceListView>,
+fn SelectFilter(
+    label: &'static str,
+    options: Vec<(&'static str, &'static str)>,
+    /// The address parameter of the selected option.
+    #[prop(into)]
+    selected: Signal<&'static str>,
+    /// Is called with the address parameter of the chosen option.
+    choose: Callback<String>,
 ) -> impl IntoView {
-    let options = [
-        (None, "all"),
-        (Some(ReviewStatus::Reviewed), "reviewed"),
-        (Some(ReviewStatus::NotReviewed), "not reviewed"),
-    ];
-    let options = options.map(|(status, said)| {
-        let parameter = status.map_or("", review_status_parameter);
+    let options = options.into_iter().map(|(parameter, name)| {
         view! {
-            <option value=parameter selected=move || view.get().review_status == status>
-                {said}
+            <option value=parameter selected=move || selected.get() == parameter>
+                {name}
             </option>
         }
     });
+    let options: Vec<_> = options.collect();
     view! {
         <label class="dial">
-            <span class="label">"Review"</span>
-            <select
-                class="btn"
-                on:change:target=move |event| {
-                    let status = parse_review_status(&event.target().value());
-                    update_view(view, go, |it| it.review_status = status);
-                }
-            >
+            <span class="label">{label}</span>
+            <select class="btn" on:change:target=move |event| choose.run(event.target().value())>
                 {options}
             </select>
         </label>

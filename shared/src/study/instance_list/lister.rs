@@ -5,16 +5,16 @@
 //! counts the instances that pass the filter by the magnitude of their sort key; the second keeps
 //! only those of the magnitudes in which the page lies.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::super::Study;
 use super::super::controls::{InstanceFilter, InstanceSubset};
+use super::bins::Bins;
 use super::judge::InstanceJudge;
 use super::selection::first_index;
+use super::sort_key::SortKey;
 use super::{
     InstanceListOptions, InstancePage, InstanceSort, ListedInstance, MarginHistogram, ReviewStatus,
-    round_width,
 };
 use crate::error::Error;
 use crate::probe::{ProbeInstances, ScoreClaim, StudyDocNo};
@@ -56,47 +56,6 @@ pub struct FirstPassMarginCounts {
     magnitudes: Vec<Magnitude>,
 }
 
-/// What a list is sorted by, ascending; instances with equal keys are in the order of queries and
-/// documents.
-#[derive(Clone, Copy)]
-pub(super) struct SortKey {
-    value: f64,
-    /// Orders instances whose values differ by less than an `f64` can tell.
-    tie_breaker: f64,
-}
-
-impl SortKey {
-    const LAST: SortKey = SortKey::new(f64::INFINITY);
-
-    const fn new(value: f64) -> SortKey {
-        SortKey {
-            value,
-            tie_breaker: 0.0,
-        }
-    }
-}
-
-impl PartialEq for SortKey {
-    fn eq(&self, other: &SortKey) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for SortKey {}
-
-impl PartialOrd for SortKey {
-    fn partial_cmp(&self, other: &SortKey) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for SortKey {
-    fn cmp(&self, other: &SortKey) -> Ordering {
-        let by_value = self.value.total_cmp(&other.value);
-        by_value.then_with(|| self.tie_breaker.total_cmp(&other.tie_breaker))
-    }
-}
-
 /// The instances whose sort keys have one magnitude.
 #[derive(Clone, Copy)]
 struct Magnitude {
@@ -133,15 +92,6 @@ pub struct PageSelectionPlan {
     skip: u64,
     n_tied: u64,
     bins: Bins,
-}
-
-/// The bins of a histogram.
-#[derive(Clone, Copy)]
-struct Bins {
-    /// The number of the first bin.
-    first: f64,
-    width: f64,
-    n: usize,
 }
 
 /// A shard of the second pass: some queries and the magnitudes to select.
@@ -621,42 +571,6 @@ fn score_deviation(scores: &RankerQueryDocumentScores) -> f64 {
     let deviation = bootstrap::standard_deviation(&known.collect::<Vec<f64>>());
     // `max` leaves NaN out.
     deviation.max(0.0)
-}
-
-impl Bins {
-    /// Returns bins of round width from the lowest to the highest margin, with an edge at 0.
-    /// `least` is at most 0 and `most` at least 0; there is no bin if both are 0.
-    fn for_range(least: f64, most: f64) -> Bins {
-        let width = round_width((most - least) / super::BINS);
-        if width <= 0.0 {
-            return Bins {
-                first: 0.0,
-                width: 1.0,
-                n: 0,
-            };
-        }
-        let first = libm::floor(least / width);
-        let last = libm::floor(most / width);
-        Bins {
-            first,
-            width,
-            n: (last - first) as usize + 1,
-        }
-    }
-
-    /// Returns the index of the bin of a margin.
-    fn index_of(self, margin: f64) -> usize {
-        (libm::floor(margin / self.width) - self.first) as usize
-    }
-
-    fn into_histogram(self, counts: Vec<u64>, n_tied: u64) -> MarginHistogram {
-        MarginHistogram {
-            lower_edge: self.first * self.width,
-            bin_width: self.width,
-            counts,
-            n_tied,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -138,12 +138,8 @@ impl InstanceGroup {
 
     /// Whether the instances of the group are in a subset and split.
     pub(super) fn is_in(&self, subset: InstanceSubset, split: Option<&str>) -> bool {
-        let in_subset = match subset {
-            InstanceSubset::All => true,
-            InstanceSubset::Untruncated => !self.is_truncated,
-            InstanceSubset::WithRelevant => self.has_relevant,
-        };
-        in_subset && split.is_none_or(|it| self.split.as_deref() == Some(it))
+        subset.includes(self.has_relevant, self.is_truncated)
+            && split.is_none_or(|it| self.split.as_deref() == Some(it))
     }
 }
 
@@ -331,8 +327,7 @@ impl InstanceOrder {
 /// The number of instances that are sorted at once, since their margins are in memory meanwhile.
 const SORTED_AT_ONCE: usize = 1 << 20;
 
-/// Sorts instances by margin, about `at_once` of them at a time; equal margins stay in the order of
-/// queries.
+/// Sorts instances by margin, about `at_once` at a time; equal margins keep the order of queries.
 fn sort_by_margin(numbers: &mut Vec<u32>, at_once: usize, margin: impl Fn(u32) -> SortedMargin) {
     // The margins of evenly spread instances divide the others into parts of similar size.
     let n_parts = numbers.len().div_ceil(at_once);

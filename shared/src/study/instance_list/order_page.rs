@@ -5,9 +5,10 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::judge::InstanceJudge;
-use super::lister::{InstanceLister, InstanceWithRankerVerdict, SortKey};
+use super::lister::{InstanceLister, InstanceWithRankerVerdict};
 use super::order::{GroupRanges, InstanceGroup, InstanceOrder, class_of};
 use super::selection::{find_rank, first_index, gallop};
+use super::sort_key::SortKey;
 use super::{InstanceListOptions, InstancePage, InstanceSort};
 use crate::study::controls::InstanceSubset;
 use crate::verdict::VerdictOutcome;
@@ -273,12 +274,10 @@ impl InstanceLister<'_> {
             for (has_relevant, is_truncated) in
                 [(false, false), (false, true), (true, false), (true, true)]
             {
-                let in_subset = match self.listing.controls.subset {
-                    InstanceSubset::All => true,
-                    InstanceSubset::Untruncated => !is_truncated,
-                    InstanceSubset::WithRelevant => has_relevant,
-                };
-                if in_subset && self.listing.outcome.is_none_or(|it| outcome == Some(it)) {
+                let subset = self.listing.controls.subset;
+                if subset.includes(has_relevant, is_truncated)
+                    && self.listing.outcome.is_none_or(|it| outcome == Some(it))
+                {
                     n += counts[class_of(outcome, has_relevant, is_truncated)] as usize;
                 }
             }

@@ -10,8 +10,7 @@ pub(super) struct RankPosition {
 }
 
 /// Finds the element at a rank, counted from 0, in the union of sequences of the given lengths.
-/// `key(sequence, index)` never decreases within a sequence. `rank` is less than the sum of the
-/// lengths.
+/// `key(sequence, index)` never decreases within a sequence, and there is such a rank.
 pub(super) fn find_rank<K: Ord>(
     lengths: &[usize],
     rank: usize,
