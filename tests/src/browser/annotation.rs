@@ -76,6 +76,17 @@ const LATE_STORAGE: &str = "
         },
     });";
 
+/// Opens a database of the browser once, and returns whether it answered; a loaded machine can take
+/// longer than the page waits.
+const STORAGE_READY: &str = "
+    if (window.storageReady === undefined) {
+        window.storageReady = false;
+        const asked = indexedDB.open('ready');
+        asked.onsuccess = () => { asked.result.close(); window.storageReady = true; };
+        asked.onerror = () => { window.storageReady = `failed: ${asked.error}`; };
+    }
+    return window.storageReady";
+
 #[test]
 fn storage_that_answers_too_late_does_no_harm() {
     if front_end().is_none() {
@@ -88,6 +99,8 @@ fn storage_that_answers_too_late_does_no_harm() {
     let items = items(&server, task);
     let link = server.call(&invite(AccessRole::Annotator)).token;
     with_tab(&server.address, |tab| {
+        tab.open("/about");
+        assert_eq!(tab.wait_until("storage", STORAGE_READY), true);
         tab.before_pages(LATE_STORAGE);
         tab.open(&format!("/join#{link}"));
         join(tab, "Ann");
