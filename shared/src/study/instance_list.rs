@@ -8,6 +8,7 @@ mod selection;
 mod lister;
 mod judge;
 pub mod order;
+mod sorted_lists;
 mod order_page;
 
 use super::Study;

@@ -12,7 +12,7 @@ use super::super::controls::{InstanceFilter, InstanceSubset};
 use super::bins::Bins;
 use super::judge::InstanceJudge;
 use super::selection::first_index;
-use super::sort_key::SortKey;
+use super::sort_key::{SortKey, SortKeyRule};
 use super::{
     InstanceListOptions, InstancePage, InstanceSort, ListedInstance, MarginHistogram, ReviewStatus,
 };
@@ -232,12 +232,8 @@ impl<'a> InstanceLister<'a> {
         self.tie_width == self.scores.ranker.kind.default_tie_threshold()
     }
 
-    /// Returns an instance with its verdict, given its content value.
-    pub(super) fn judge_instance(
-        &self,
-        number: u32,
-        content_value: f64,
-    ) -> InstanceWithRankerVerdict {
+    /// Returns an instance with its verdict, without what only sorting needs.
+    pub(super) fn judge_instance(&self, number: u32) -> InstanceWithRankerVerdict {
         let query = self.instances.query_of_instance(number as usize);
         let claim = self.instances.claim_at(number as usize);
         let scores = self.scores;
@@ -250,13 +246,13 @@ impl<'a> InstanceLister<'a> {
                 .study
                 .ranker_verdict_on_claim(scores, query, claim, tie_width),
             has_relevant: false,
-            content_value,
+            content_value: 0.0,
         }
     }
 
     /// Returns the margin of an instance that has a verdict, otherwise NaN.
     pub(super) fn margin_of_instance(&self, number: u32) -> f64 {
-        let verdict = self.judge_instance(number, 0.0).verdict;
+        let verdict = self.judge_instance(number).verdict;
         verdict.map_or(f64::NAN, |it| it.margin)
     }
 
@@ -283,33 +279,19 @@ impl<'a> InstanceLister<'a> {
         bins.into_histogram(counts, n_tied)
     }
 
-    /// Returns the sort key of an instance; those without a verdict come last.
-    pub(super) fn sort_key(&self, judged: &InstanceWithRankerVerdict) -> SortKey {
-        match (self.listing.sort, judged.verdict.map(|it| it.margin)) {
-            (InstanceSort::Query, _) => SortKey::new(0.0),
-            (_, None) => SortKey::LAST,
-            (InstanceSort::MostInstructive, Some(margin)) => {
-                self.instructiveness_key(judged.content_value, margin)
-            }
-            (InstanceSort::MarginAscending, Some(margin)) => SortKey::new(margin),
-            (InstanceSort::MarginDescending, Some(margin)) => SortKey::new(-margin),
-            (InstanceSort::AbsoluteMargin, Some(margin)) => SortKey::new(margin.abs()),
+    /// Returns how the keys of the list follow from its instances.
+    pub(super) fn key_rule(&self) -> SortKeyRule {
+        SortKeyRule {
+            sort: self.listing.sort,
+            tie_width: self.tie_width,
+            score_deviation: self.score_deviation,
         }
     }
 
-    /// Returns the sort key of most instructive instances. The key never decreases as the absolute
-    /// margin falls, also after rounding, since each step of the computation rounds in one
-    /// direction only.
-    fn instructiveness_key(&self, content_value: f64, margin: f64) -> SortKey {
-        // Ties have one key, so that they are counted and not sorted.
-        if margin.abs() <= self.tie_width {
-            return SortKey::new(-content_value);
-        }
-        let share = 1.0 - self.score_deviation / (margin.abs() + self.score_deviation);
-        SortKey {
-            value: -(content_value + share),
-            tie_breaker: -margin.abs(),
-        }
+    /// Returns the sort key of an instance; those without a verdict come last.
+    pub(super) fn sort_key(&self, judged: &InstanceWithRankerVerdict) -> SortKey {
+        let margin = judged.verdict.map_or(f64::NAN, |it| it.margin);
+        self.key_rule().key(judged.content_value, margin)
     }
 
     /// Splits the queries into parts with about equally many instances.

@@ -143,6 +143,18 @@ impl InstanceGroup {
     }
 }
 
+impl InstanceOrderHeader {
+    /// Iterates over the groups with their ranges in the column.
+    pub(super) fn groups_with_ranges(&self) -> impl Iterator<Item = (&InstanceGroup, GroupRanges)> {
+        let mut start = 0;
+        self.groups.iter().map(move |group| {
+            let ranges = group.ranges(start);
+            start = ranges.tied_by_margin.end;
+            (group, ranges)
+        })
+    }
+}
+
 /// Returns the index of the count of an instance among the counts of its query.
 pub(super) fn class_of(
     outcome: Option<VerdictOutcome>,
@@ -156,6 +168,31 @@ pub(super) fn class_of(
         None => 3,
     };
     outcome * 4 + usize::from(has_relevant) * 2 + usize::from(is_truncated)
+}
+
+/// Returns how many instances of a query are in a list, given the counts of the query; the split
+/// and limits of the margin are not considered.
+pub(in crate::study) fn n_listed_of_query(listing: &InstanceListOptions, counts: &[u32]) -> usize {
+    let outcomes = [
+        Some(VerdictOutcome::Satisfied),
+        Some(VerdictOutcome::Tied),
+        Some(VerdictOutcome::Violated),
+        None,
+    ];
+    let mut n = 0;
+    for outcome in outcomes {
+        for (has_relevant, is_truncated) in
+            [(false, false), (false, true), (true, false), (true, true)]
+        {
+            let subset = listing.controls.subset;
+            if subset.includes(has_relevant, is_truncated)
+                && listing.outcome.is_none_or(|it| outcome == Some(it))
+            {
+                n += counts[class_of(outcome, has_relevant, is_truncated)] as usize;
+            }
+        }
+    }
+    n
 }
 
 /// The margin of an instance, for sorting.
@@ -276,16 +313,6 @@ impl InstanceOrder {
         &self.column
     }
 
-    /// Iterates over the groups with their ranges in the column.
-    pub(super) fn groups_with_ranges(&self) -> impl Iterator<Item = (&InstanceGroup, GroupRanges)> {
-        let mut start = 0;
-        self.header.groups.iter().map(move |group| {
-            let ranges = group.ranges(start);
-            start = ranges.tied_by_margin.end;
-            (group, ranges)
-        })
-    }
-
     /// Returns the counts of a query: see [`class_of`].
     pub(super) fn counts_of_query(&self, query: usize) -> &[u32] {
         let start = self.column.len() - (self.n_queries - query) * COUNTS_PER_QUERY;
@@ -304,7 +331,7 @@ impl InstanceOrder {
             InstanceSubset::WithRelevant,
         ];
         let of = |subset, split: &Option<String>| {
-            let groups = self.groups_with_ranges();
+            let groups = self.header.groups_with_ranges();
             let groups = groups.filter(|it| it.0.is_in(subset, split.as_deref()));
             let (mut sorted, mut n_tied) = (Vec::new(), 0);
             for (group, ranges) in groups {

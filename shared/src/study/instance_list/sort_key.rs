@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use super::InstanceSort;
+
 /// What a list is sorted by, ascending; instances with equal keys are in the order of queries and
 /// documents.
 #[derive(Clone, Copy)]
@@ -18,6 +20,44 @@ impl SortKey {
         SortKey {
             value,
             tie_breaker: 0.0,
+        }
+    }
+}
+
+/// How the keys of a list follow from its instances.
+#[derive(Clone, Copy)]
+pub(in crate::study) struct SortKeyRule {
+    pub(in crate::study) sort: InstanceSort,
+    pub(in crate::study) tie_width: f64,
+    /// The standard deviation of the ranker's scores; only read for most instructive instances.
+    pub(in crate::study) score_deviation: f64,
+}
+
+impl SortKeyRule {
+    /// Returns the key of an instance; those without a verdict, whose margin is NaN, come last.
+    pub(super) fn key(&self, content_value: f64, margin: f64) -> SortKey {
+        match self.sort {
+            InstanceSort::Query => SortKey::new(0.0),
+            _ if margin.is_nan() => SortKey::LAST,
+            InstanceSort::MostInstructive => self.instructiveness_key(content_value, margin),
+            InstanceSort::MarginAscending => SortKey::new(margin),
+            InstanceSort::MarginDescending => SortKey::new(-margin),
+            InstanceSort::AbsoluteMargin => SortKey::new(margin.abs()),
+        }
+    }
+
+    /// Returns the sort key of most instructive instances. The key never decreases as the absolute
+    /// margin falls, also after rounding, since each step of the computation rounds in one
+    /// direction only.
+    fn instructiveness_key(&self, content_value: f64, margin: f64) -> SortKey {
+        // Ties have one key, so that they are counted and not sorted.
+        if margin.abs() <= self.tie_width {
+            return SortKey::new(-content_value);
+        }
+        let share = 1.0 - self.score_deviation / (margin.abs() + self.score_deviation);
+        SortKey {
+            value: -(content_value + share),
+            tie_breaker: -margin.abs(),
         }
     }
 }

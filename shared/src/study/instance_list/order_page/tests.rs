@@ -10,6 +10,7 @@ use crate::score::{RankerKind, RankerQueryDocumentScores};
 use crate::study::Study;
 use crate::study::controls::StudyPageControls;
 use crate::study::fixture;
+use crate::verdict::VerdictOutcome;
 
 /// Makes a study with two splits, several relevant documents, and five rankers: BM25, QL, one with
 /// ties and missing scores, one with truncated documents, and one whose ties differ in the last
