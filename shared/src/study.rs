@@ -27,6 +27,7 @@ pub mod instance_details;
 pub mod top_documents;
 pub mod playground;
 pub mod withheld_texts;
+pub mod sliced;
 #[cfg(test)]
 pub(crate) mod fixture;
 

@@ -365,6 +365,23 @@ impl Study {
         withheld.is_some_and(|it| !it.is_restored || probe.adds_docs_to_collection())
     }
 
+    /// Returns the median absolute margin of a ranker on the first instances.
+    pub(super) fn typical_margin(
+        &self,
+        scores: &RankerQueryDocumentScores,
+        instances: &ProbeInstances,
+    ) -> Option<f64> {
+        // A tie has a margin as well, so that the threshold does not matter.
+        let width = scores.ranker.kind.default_tie_threshold();
+        let margin = |at: usize| {
+            let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
+            let verdict = self.ranker_verdict_on_claim(scores, query, claim, width)?;
+            Some(verdict.margin.abs())
+        };
+        let margins = (0..instances.len().min(TYPICAL)).filter_map(margin);
+        median(&margins.collect::<Vec<f64>>())
+    }
+
     fn said(
         &self,
         scores: &RankerQueryDocumentScores,
@@ -378,18 +395,6 @@ impl Study {
                 .position_of_pair(query, text)
                 .and_then(|at| scores.score_at_position(at))
         };
-        let sizes: Vec<f64> = (0..instances.len().min(TYPICAL))
-            .filter_map(|at| {
-                let claim = instances.claim_at(at);
-                self.ranker_verdict_on_claim(
-                    scores,
-                    instances.query_of_instance(at),
-                    claim,
-                    tie_width,
-                )
-            })
-            .map(|it| it.margin.abs())
-            .collect();
         RankerInstanceVerdict {
             ranker: scores.ranker.clone(),
             scores: claim.docs_in_claim_order().into_iter().map(score).collect(),
@@ -399,7 +404,7 @@ impl Study {
                 .map(|it| self.is_doc_truncated_by_ranker(scores, query, it))
                 .collect(),
             verdict: self.ranker_verdict_on_claim(scores, query, claim, tie_width),
-            typical_margin: median(&sizes),
+            typical_margin: self.typical_margin(scores, instances),
         }
     }
 }

@@ -1,14 +1,18 @@
 //! The Instances page: the instances of one ranker and axiom, filtered, sorted and paginated.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
-mod sort_key;
+pub(in crate::study) mod sort_key;
 mod bins;
 mod selection;
 mod lister;
 mod judge;
+#[cfg(test)]
+pub(in crate::study) mod fixture;
 pub mod order;
-mod sorted_lists;
+pub(in crate::study) mod sorted_lists;
 mod order_page;
 
 use super::Study;
@@ -18,6 +22,7 @@ use crate::probe::Probe;
 use crate::verdict::{VerdictOutcome, VerdictWithMargin};
 
 pub use lister::InstanceLister;
+pub(in crate::study) use lister::score_deviation;
 
 /// The options of a list of instances: cell, filters, order, page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -160,9 +165,7 @@ pub struct MarginHistogram {
 impl Study {
     /// Returns one page of the instances of a cell.
     pub fn list_instances(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
-        let lister = self.instance_lister(listing)?;
-        let counted = [lister.build_margin_histogram(0..self.queries.len())];
-        Ok(lister.select_page(&counted))
+        Ok(self.instance_lister(listing)?.page_of_all_queries())
     }
 
     /// Returns a lister that computes the same page in parts, which can run on several threads.
@@ -175,6 +178,13 @@ impl Study {
 }
 
 impl InstanceListOptions {
+    /// Returns the range of the page within a list of this many instances.
+    pub(in crate::study) fn page_range(&self, n_instances: usize) -> Range<usize> {
+        let limit = self.limit.min(InstanceListOptions::MAX_PAGE_SIZE) as usize;
+        let first = usize::try_from(self.offset).map_or(n_instances, |it| it.min(n_instances));
+        first..first.saturating_add(limit).min(n_instances)
+    }
+
     fn keeps(&self, verdict: Option<VerdictWithMargin>) -> bool {
         let outcome = verdict.map(|it| it.outcome);
         let margin = verdict.map(|it| it.margin);

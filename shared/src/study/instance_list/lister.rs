@@ -190,6 +190,14 @@ impl<'a> InstanceLister<'a> {
         self
     }
 
+    /// Sets the standard deviation of the ranker's scores, of which the study has only some.
+    pub(in crate::study) fn with_score_deviation(self, score_deviation: f64) -> Self {
+        InstanceLister {
+            score_deviation,
+            ..self
+        }
+    }
+
     /// Returns the number of instances on which annotators have decided.
     pub(super) fn n_reviewed(&self) -> u64 {
         self.reviewed.len() as u64
@@ -460,6 +468,11 @@ impl<'a> InstanceLister<'a> {
         found
     }
 
+    /// Returns the page of the list, after a look at every instance.
+    pub(in crate::study) fn page_of_all_queries(&self) -> InstancePage {
+        self.select_page(&[self.build_margin_histogram(0..self.study.queries.len())])
+    }
+
     /// Selects the page from the counts of all parts, one part after the other.
     pub(super) fn select_page(&self, counted: &[FirstPassMarginCounts]) -> InstancePage {
         let plan = self.plan_page_selection(counted);
@@ -506,14 +519,7 @@ impl<'a> InstanceLister<'a> {
         let texts = claim.docs_in_claim_order();
         let excerpts = match study.has_withheld_texts() {
             true => Vec::new(),
-            false => texts
-                .iter()
-                .map(|&it| {
-                    let text = study.study_doc_text(it);
-                    let (title, body) = text.split_at(study.title_length(it, &text) as usize);
-                    excerpt(title, body)
-                })
-                .collect(),
+            false => texts.iter().map(|&it| study.document_excerpt(it)).collect(),
         };
         ListedInstance {
             number,
@@ -529,6 +535,15 @@ impl<'a> InstanceLister<'a> {
             margin: verdict.map(|it| it.margin),
             is_truncated: study.claim_has_truncated_document(self.scores, query, claim),
         }
+    }
+}
+
+impl Study {
+    /// Returns the first characters of a document, as a list shows them.
+    pub(in crate::study) fn document_excerpt(&self, doc: StudyDocNo) -> String {
+        let text = self.study_doc_text(doc);
+        let (title, body) = text.split_at(self.title_length(doc, &text) as usize);
+        excerpt(title, body)
     }
 }
 
@@ -548,7 +563,7 @@ fn excerpt(title: &str, text: &str) -> String {
 }
 
 /// Returns the standard deviation of a ranker's scores; 0 with fewer than two scores.
-fn score_deviation(scores: &RankerQueryDocumentScores) -> f64 {
+pub(in crate::study) fn score_deviation(scores: &RankerQueryDocumentScores) -> f64 {
     let known = scores.scores_in_pair_order().iter().flatten().copied();
     let deviation = bootstrap::standard_deviation(&known.collect::<Vec<f64>>());
     // `max` leaves NaN out.

@@ -21,7 +21,7 @@ use crate::score::RankerQueryDocumentScores;
 use crate::verdict::VerdictOutcome;
 
 /// The number of counts that [`InstanceOrder`] has for each query.
-pub(super) const COUNTS_PER_QUERY: usize = 16;
+pub(in crate::study) const COUNTS_PER_QUERY: usize = 16;
 
 /// What is known of an [`InstanceOrder`] besides its column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,12 +98,33 @@ struct GroupKey<'a> {
 }
 
 /// The ranges of a group in the column.
-pub(super) struct GroupRanges {
+pub(in crate::study) struct GroupRanges {
     pub(super) violated: Range<usize>,
     pub(super) tied: Range<usize>,
     pub(super) satisfied: Range<usize>,
     pub(super) unscored: Range<usize>,
-    pub(super) tied_by_margin: Range<usize>,
+    pub(in crate::study) tied_by_margin: Range<usize>,
+}
+
+impl GroupRanges {
+    /// Returns the ranges, one after the other.
+    pub(in crate::study) fn parts(&self) -> [Range<usize>; 5] {
+        let parts = [&self.violated, &self.tied, &self.satisfied];
+        let [violated, tied, satisfied] = parts.map(Range::clone);
+        let (unscored, again) = (self.unscored.clone(), self.tied_by_margin.clone());
+        [violated, tied, satisfied, unscored, again]
+    }
+
+    /// Returns the outcome of the instance at a position.
+    pub(in crate::study) fn outcome_at(&self, position: usize) -> Option<VerdictOutcome> {
+        match position {
+            it if it < self.violated.end => Some(VerdictOutcome::Violated),
+            it if it < self.tied.end => Some(VerdictOutcome::Tied),
+            it if it < self.satisfied.end => Some(VerdictOutcome::Satisfied),
+            it if it < self.unscored.end => None,
+            _ => Some(VerdictOutcome::Tied),
+        }
+    }
 }
 
 impl InstanceGroup {
@@ -145,7 +166,9 @@ impl InstanceGroup {
 
 impl InstanceOrderHeader {
     /// Iterates over the groups with their ranges in the column.
-    pub(super) fn groups_with_ranges(&self) -> impl Iterator<Item = (&InstanceGroup, GroupRanges)> {
+    pub(in crate::study) fn groups_with_ranges(
+        &self,
+    ) -> impl Iterator<Item = (&InstanceGroup, GroupRanges)> {
         let mut start = 0;
         self.groups.iter().map(move |group| {
             let ranges = group.ranges(start);

@@ -6,7 +6,7 @@ use super::judge::InstanceJudge;
 use super::lister::{InstanceLister, InstanceWithRankerVerdict};
 use super::order::{InstanceOrder, n_listed_of_query};
 use super::sorted_lists::{SortedColumn, SortedLists, limits_margin};
-use super::{InstanceListOptions, InstancePage, InstanceSort};
+use super::{InstancePage, InstanceSort};
 use crate::study::controls::InstanceSubset;
 
 /// The column of an order whose instances are all at hand.
@@ -48,10 +48,7 @@ impl InstanceLister<'_> {
         };
         let lists = SortedLists::select(&order.header, &column, self.listing, self.key_rule())?;
         let n_instances = lists.n_instances();
-        let limit = self.listing.limit.min(InstanceListOptions::MAX_PAGE_SIZE) as usize;
-        let first =
-            usize::try_from(self.listing.offset).map_or(n_instances, |it| it.min(n_instances));
-        let page = first..first.saturating_add(limit).min(n_instances);
+        let page = self.listing.page_range(n_instances);
         let judged = match self.listing.sort {
             InstanceSort::Query => self.page_in_query_order(order, &lists, page),
             _ => {
