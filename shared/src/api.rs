@@ -11,6 +11,7 @@ pub mod markdown;
 pub mod annotation;
 pub mod rerank;
 pub mod study_request;
+pub mod prepared_requests;
 pub mod training;
 pub mod worker;
 mod jobs;

@@ -1,9 +1,10 @@
 //! The commands `study` and `report`.
 
 mod baseline;
+mod export;
 mod init;
 
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -13,7 +14,6 @@ use shared::report::{self, ReportTable};
 use shared::study::behavioral_tests::{BehavioralTestOptions, TieThreshold};
 use shared::study::controls::StudyPageControls;
 use shared::study::figures::StudyFigureOptions;
-use shared::study::overview::StudySummary;
 use shared::study::{ParsedStudyFile, Study, StudyDefinition};
 
 use super::compute::DeviceAndPrecisionArgs;
@@ -91,17 +91,7 @@ enum StudyCommand {
         name: String,
     },
     /// Export a study for a static host: NAME.json and an entry in index.json
-    Export {
-        /// Name of the study
-        name: String,
-        /// The folder `studies/` of the static host
-        #[arg(long, value_name = "FOLDER")]
-        out: PathBuf,
-        /// Export only ids, counts and scores, for collections that may not be redistributed;
-        /// readers can add the texts from their own copy in the browser
-        #[arg(long)]
-        without_texts: bool,
-    },
+    Export(export::ExportStudyArgs),
     /// Export a study as a dataset: instances and scores (Parquet), preconditions (JSON lines),
     /// document texts and a dataset card
     Dataset {
@@ -155,21 +145,7 @@ impl ManageStudiesArgs {
             StudyCommand::Withdraw { name } => {
                 set_visibility(&name, &folder, StudyVisibility::Withdrawn)
             }
-            StudyCommand::Export {
-                name,
-                out,
-                without_texts,
-            } => {
-                let study = pipeline::load_study(&folder, &name)?;
-                export(
-                    if without_texts {
-                        study.without_texts()
-                    } else {
-                        study
-                    },
-                    &out,
-                )
-            }
+            StudyCommand::Export(it) => it.run(&folder),
             StudyCommand::Dataset {
                 name,
                 out,
@@ -333,43 +309,6 @@ fn set_visibility(
     Ok(CommandOutcome::Done)
 }
 
-fn export(study: Study, out: &Path) -> Result<CommandOutcome, Error> {
-    let name = &study.definition.name;
-    let way_out = "make room, or choose another folder";
-    std::fs::create_dir_all(out).map_err(Error::io_error_converter(out, way_out))?;
-    let index = out.join("index.json");
-    let mut cards = read_index(&index)?;
-    cards.retain(|it| it.name != *name);
-    cards.push(study.summary(true)?);
-    cards.sort_by(|a, b| a.name.cmp(&b.name));
-    write_json(&out.join(format!("{name}.json")), &study)?;
-    write_json(&index, &cards)?;
-    println!("{} holds study `{name}`", out.display());
-    Ok(CommandOutcome::Done)
-}
-
-/// Reads the summaries of the studies that were exported before; none if there is no index yet.
-fn read_index(index: &Path) -> Result<Vec<StudySummary>, Error> {
-    let way_out = "check the rights of the file, or choose another folder";
-    let bytes = match std::fs::read(index) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io_error_converter(index, way_out)(error)),
-    };
-    serde_json::from_slice(&bytes).map_err(|it| Error::CorruptData {
-        what: index.display().to_string(),
-        reason: format!("{it}; choose another folder, or remove the file and export each study"),
-    })
-}
-
-fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
-    write_atomically(path, "make room, or choose another folder", |file| {
-        let mut out = BufWriter::new(file);
-        serde_json::to_writer(&mut out, value)?;
-        out.flush()
-    })
-}
-
 fn list(folder: &DataFolder) -> Result<CommandOutcome, Error> {
     for it in run_with_database(folder, async |store| store.list_studies().await)? {
         let seen = if it.is_published {
@@ -522,29 +461,5 @@ impl ReportArgs {
                 report::report_to_html(title, &figures, tables)
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::read_index;
-
-    #[test]
-    fn an_index_that_cannot_be_read_is_not_taken_for_an_empty_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let index = folder.path().join("index.json");
-        assert_eq!(read_index(&index).unwrap(), []);
-        fs::write(&index, "[").unwrap();
-        let error = read_index(&index).unwrap_err().to_string();
-        assert!(error.contains("index.json is damaged"), "{error}");
-        assert!(error.contains("choose another folder"), "{error}");
-        // A path that is a folder cannot be read, with any permissions.
-        fs::remove_file(&index).unwrap();
-        fs::create_dir(&index).unwrap();
-        let error = read_index(&index).unwrap_err().to_string();
-        assert!(error.contains("index.json"), "{error}");
-        assert!(error.contains("choose another folder"), "{error}");
     }
 }

@@ -13,7 +13,7 @@ use crate::pages::study::address::ParameterLookup;
 use crate::routes::{PageRoute, query_string};
 
 /// The number of rows in a page of the list.
-pub(crate) const ROWS: u64 = 25;
+pub(crate) const ROWS: u64 = ComparedQueryListOptions::ROWS_AT_ONCE;
 
 /// What the Compare rankers page shows, as encoded in its address.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -12,6 +12,7 @@ mod file_kind;
 mod local_study_store;
 mod messages;
 mod run_comparison;
+mod sliced_study;
 mod train;
 
 use std::cell::RefCell;
@@ -131,6 +132,11 @@ async fn run_request(
             }
             if study == LOCAL_STUDY {
                 state::restore_local_study().await?;
+            }
+            let sliced = STATE.with_borrow(|it| it.sliced_studies.get(&study).cloned());
+            if let Some(sliced) = sliced {
+                let reply = sliced_study::answer_request(&sliced, &path, &request).await?;
+                return Ok((WorkerResponse::Payload, JsValue::from_str(&reply)));
             }
             let reply = STATE.with_borrow(|it| {
                 let held = it

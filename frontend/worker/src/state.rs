@@ -1,6 +1,7 @@
 //! The state of the worker: the files that it has read and the studies that it has loaded.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use shared::api::ErrorResponse;
@@ -15,11 +16,13 @@ use shared::rank::LexicalRanker;
 use shared::score::{RankerQueryDocumentScores, SCORE_FILE_PREFIX};
 use shared::study::build::{StudyInputs, make_study};
 use shared::study::preparation::{self, ParsedInputFiles, ShardExecutor, StudyPreparationProgress};
+use shared::study::sliced::SlicedStudy;
 use shared::study::{Study, StudyDefinition, TransferSetFile};
 use shared::word_vectors::WordVectors;
 
 use crate::file::{CollectionFileContent, ParsedCollectionFile};
 use crate::messages::{self, ProgressReporter, ThrottledReportOutcome};
+use crate::sliced_study::{self, HostedFiles};
 use crate::study_requests::{self, to_error_response};
 use crate::{STATE, local_study_store, study_not_loaded};
 
@@ -30,6 +33,8 @@ pub(crate) struct WorkerState {
     pub(crate) files: BTreeMap<String, ParsedCollectionFile>,
     /// The studies by name; [`LOCAL_STUDY`] was made here.
     pub(crate) studies: BTreeMap<String, Study>,
+    /// The hosted studies of which only slices are read, by name.
+    pub(crate) sliced_studies: BTreeMap<String, Rc<SlicedStudy<HostedFiles>>>,
     /// The task that was canceled last.
     pub(crate) canceled_task: Option<u64>,
     /// The warnings about the local study, in addition to its overview.
@@ -66,6 +71,11 @@ impl WorkerState {
         name: &str,
         copy: &[Document],
     ) -> Result<(), ErrorResponse> {
+        if self.sliced_studies.contains_key(name) {
+            let error = "This study is too large to add texts in the browser. Start `axioscope \
+                 serve` with it and with your copy of the collection.";
+            return Err(ErrorResponse::with_message_and_type(error, "setting"));
+        }
         let study = self
             .studies
             .get_mut(name)
@@ -95,9 +105,14 @@ impl WorkerState {
         file: &str,
         text: &str,
     ) -> Result<WorkerResponse, ErrorResponse> {
+        let local = name == LOCAL_STUDY;
+        if !local && sliced_study::is_head(text) {
+            let study = sliced_study::open(file, text)?;
+            self.sliced_studies.insert(name, Rc::new(study));
+            return Ok(WorkerResponse::Done);
+        }
         let mut study = Study::from_json(file, text).map_err(to_error_response)?;
         study.definition.name.clone_from(&name);
-        let local = name == LOCAL_STUDY;
         self.studies.insert(name, study);
         if !local {
             return Ok(WorkerResponse::Done);

@@ -314,7 +314,7 @@ pub(crate) fn to_error_response(error: Error) -> ErrorResponse {
     }
 }
 
-fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ErrorResponse> {
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ErrorResponse> {
     serde_json::from_str(text).map_err(unreadable_request)
 }
 
@@ -324,6 +324,6 @@ fn unreadable_request(reason: impl std::fmt::Display) -> ErrorResponse {
     ErrorResponse::with_message_and_type(error, "worker")
 }
 
-fn json(it: &impl Serialize) -> String {
+pub(crate) fn json(it: &impl Serialize) -> String {
     serde_json::to_string(it).expect("the reply has only string keys")
 }

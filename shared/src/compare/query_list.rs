@@ -135,6 +135,11 @@ pub struct ComparedQueryListOptions {
     pub limit: u64,
 }
 
+impl ComparedQueryListOptions {
+    /// The number of queries on a page of the list.
+    pub const ROWS_AT_ONCE: u64 = 25;
+}
+
 impl Default for ComparedQueryListOptions {
     fn default() -> ComparedQueryListOptions {
         ComparedQueryListOptions {

@@ -70,6 +70,9 @@ pub(crate) fn default_page_size() -> u64 {
 impl InstanceListOptions {
     /// The largest number of instances on one page of a list.
     pub const MAX_PAGE_SIZE: u64 = 500;
+
+    /// The number of instances that the Instances page asks for at once.
+    pub const ROWS_AT_ONCE: u64 = 50;
 }
 
 /// Whether annotators have decided on an instance, in tasks whose results the reader may see.

@@ -6,7 +6,7 @@ use std::path::Path;
 use shared::study::StudyDefinition;
 
 use super::front_end;
-use super::static_server::StaticServer;
+use super::static_server::{RangeRequests, StaticServer};
 use super::tab::{AriaRole, with_tab};
 use crate::harness::{TestHome, demo_folder, study_file, study_lines};
 
@@ -55,6 +55,84 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.click(AriaRole::Button, "Create study");
         tab.wait_for_text("Created in");
         tab.wait_for_text("Neural rankers need a server, and this page comes from a static host");
+    });
+}
+
+/// The rows of a list, as a reader sees them.
+const ROWS: &str = "return [...document.querySelectorAll('a.line')].map(it => it.innerText)";
+
+#[test]
+fn a_study_in_slices_looks_like_the_whole_study() {
+    let Some(dist) = front_end() else {
+        return;
+    };
+    let home = TestHome::new();
+    let axioms = ["tfc1", "lnc1", "lnc2"];
+    let rest = study_lines("rank:bm25:20", &axioms, &["bm25", "ql", "bm25:k1=2"]);
+    home.make_study(study_file("demo", "Demo", demo_folder(), &rest));
+    let export = |layout: &str| {
+        let line = format!("study export demo --out {layout} --layout {layout}");
+        home.run(&line).expect_success();
+        BTreeMap::from([("/", dist.clone()), ("/studies", home.path(layout))])
+    };
+    let whole = StaticServer::start(export("whole"));
+    let ranges = StaticServer::start(export("ranges"));
+    let chunks = StaticServer::start_with_ranges(export("chunks"), RangeRequests::Ignored);
+    let ignored = StaticServer::start_with_ranges(export("ranges"), RangeRequests::Ignored);
+
+    let list = "/studies/demo/rankers/ql/probes/lnc1/instances";
+    // The first is prepared, the others are read from the rows of the order and of the queries.
+    let lists = ["", "?outcome=satisfied", "?sort=margin-descending", "?sort=query"];
+    let lists: Vec<String> = lists.iter().map(|it| format!("{list}{it}")).collect();
+    let pages = [
+        ("/studies/demo", "[role=grid] a.cell[data-step]"),
+        ("/studies/demo/figures", "svg"),
+        ("/studies/demo/reproducibility", "main h2"),
+        ("/studies/demo/compare", "main table"),
+    ];
+    let mut expected = Vec::new();
+    let (mut address, mut instance) = (String::new(), String::new());
+    with_tab(&whole.origin, |tab| {
+        for address in &lists {
+            tab.open(address);
+            tab.wait_for_count("rows", "a.line", "> 5");
+            expected.push(tab.js(ROWS, &[]));
+        }
+        tab.open(&lists[0]);
+        tab.wait_for_element("rows", "a.line");
+        tab.click_at("a.line");
+        tab.wait_for_text("Contribution of each term");
+        (address, instance) = (tab.address(), tab.text("main"));
+    });
+    for host in [&ranges, &chunks] {
+        with_tab(&host.origin, |tab| {
+            for (address, expected) in lists.iter().zip(&expected) {
+                tab.open(address);
+                tab.wait_for_count("rows", "a.line", "> 5");
+                assert_eq!(tab.js(ROWS, &[]), *expected, "{address}");
+            }
+            // Only the file that names the others is read as a whole when the study is opened.
+            let sent = host.take_sent("/studies/demo");
+            assert!(sent.iter().any(|it| it.0.contains(".rows")), "{sent:?}");
+            assert!(sent.iter().all(|it| !it.0.contains("word-vectors")), "{sent:?}");
+            tab.open(&address);
+            tab.wait_for_text("Contribution of each term");
+            assert_eq!(tab.text("main"), instance);
+            for (address, element) in pages {
+                tab.open(address);
+                tab.wait_for_element(address, element);
+            }
+            tab.open(&format!("{list}?query_filter=glacier"));
+            tab.wait_for_element("rows", "a.line");
+            tab.open(&format!("{list}?length_tolerance=1"));
+            tab.wait_for_text("This site has only files");
+            tab.open("/studies/demo/figures?measure=1");
+            tab.wait_for_text("This site has only files");
+        });
+    }
+    with_tab(&ignored.origin, |tab| {
+        tab.open(&lists[2]);
+        tab.wait_for_text("export the study with `--layout chunks`");
     });
 }
 

@@ -3,59 +3,116 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Serves folders until the test program ends.
 pub(crate) struct StaticServer {
     /// `http://127.0.0.1:PORT`
     pub(crate) origin: String,
+    host: Arc<FileHost>,
 }
 
 /// The folder for each path prefix; the longest matching prefix is used.
 pub(crate) type Mounts = BTreeMap<&'static str, PathBuf>;
 
+/// Whether a host answers requests for a part of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RangeRequests {
+    Answered,
+    /// The whole file is sent.
+    Ignored,
+}
+
+struct FileHost {
+    mounts: Mounts,
+    ranges: RangeRequests,
+    /// The path and the number of bytes of each answer.
+    sent: Mutex<Vec<(String, u64)>>,
+}
+
 impl StaticServer {
     /// Starts a server of `mounts`; a path without a file returns `/index.html`.
     pub(crate) fn start(mounts: Mounts) -> StaticServer {
+        StaticServer::start_with_ranges(mounts, RangeRequests::Answered)
+    }
+
+    /// Starts a server that may ignore requests for a part of a file.
+    pub(crate) fn start_with_ranges(mounts: Mounts, ranges: RangeRequests) -> StaticServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let origin = format!("http://{}", listener.local_addr().expect("it is bound"));
-        let mounts = Arc::new(mounts);
+        let host = Arc::new(FileHost {
+            mounts,
+            ranges,
+            sent: Mutex::default(),
+        });
+        let shared = Arc::clone(&host);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let mounts = Arc::clone(&mounts);
+                let host = Arc::clone(&shared);
                 // It is not an error if the browser closes the connection during an answer.
-                std::thread::spawn(move || answer(&stream, &mounts));
+                std::thread::spawn(move || answer(&stream, &host));
             }
         });
-        StaticServer { origin }
+        StaticServer { origin, host }
+    }
+
+    /// Returns the paths below a prefix that were sent since the last call, with their bytes.
+    pub(crate) fn take_sent(&self, prefix: &str) -> Vec<(String, u64)> {
+        let mut sent = self.host.sent.lock().expect("no answer panics");
+        let all = std::mem::take(&mut *sent).into_iter();
+        all.filter(|it| it.0.starts_with(prefix)).collect()
     }
 }
 
-fn answer(mut stream: &TcpStream, mounts: &Mounts) -> std::io::Result<()> {
+fn answer(mut stream: &TcpStream, host: &FileHost) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream).lines();
     let first = lines.next().transpose()?.unwrap_or_default();
+    let mut range = None;
     for line in lines {
-        if line?.is_empty() {
+        let line = line?.to_ascii_lowercase();
+        if line.is_empty() {
             break;
         }
+        range = range.or_else(|| parse_range(line.strip_prefix("range: bytes=")?));
     }
     let path = first.split(' ').nth(1).unwrap_or("/");
     let path = path.split(['?', '#']).next().unwrap_or("/");
+    let mounts = &host.mounts;
     let file = find(path, mounts).or_else(|| find("/index.html", mounts));
     let (status, file) = match file {
         Some(file) => ("200 OK", file),
         None => ("404 Not Found", PathBuf::new()),
     };
-    let body = std::fs::read(&file).unwrap_or_default();
     let kind = content_type(&file);
+    let size = std::fs::metadata(&file).map_or(0, |it| it.len());
+    let range = range.filter(|it| it.start < size && host.ranges == RangeRequests::Answered);
+    let (status, part) = match range {
+        Some(it) => ("206 Partial Content", it.start..it.end.min(size)),
+        None => (status, 0..size),
+    };
+    let mut body = vec![0; (part.end - part.start) as usize];
+    if !body.is_empty() {
+        std::fs::File::open(&file)?.read_exact_at(&mut body, part.start)?;
+    }
     write!(
         stream,
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\
          cache-control: no-cache\r\nconnection: close\r\n\r\n",
         body.len()
     )?;
+    let mut sent = host.sent.lock().expect("no answer panics");
+    sent.push((path.to_owned(), body.len() as u64));
+    drop(sent);
     stream.write_all(&body)
+}
+
+/// Parses a range of bytes: its first and its last.
+fn parse_range(range: &str) -> Option<Range<u64>> {
+    let (first, last) = range.trim().split_once('-')?;
+    Some(first.parse().ok()?..last.parse::<u64>().ok()? + 1)
 }
 
 fn find(path: &str, mounts: &Mounts) -> Option<PathBuf> {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 use shared::api::ListInstancesRequest;
 use shared::probe::Probe;
-use shared::study::instance_list::{ListedInstance, MarginHistogram};
+use shared::study::instance_list::{InstanceListOptions, ListedInstance, MarginHistogram};
 
 use super::super::study::address::InstanceListView;
 use crate::api;
 
 /// The number of rows per page.
-const PAGE: u64 = 200;
+const PAGE: u64 = InstanceListOptions::ROWS_AT_ONCE;
 
 /// The list that is shown: study, probe, ranker and view.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
+use shared::api::prepared_requests::N_EXAMPLES_OF_CELL;
 use shared::api::{GetStudyRequest, ListInstancesRequest};
 use shared::plot;
 use shared::probe::{Axiom, AxiomVariant, Probe};
@@ -122,9 +123,6 @@ struct ViolationExamples {
     lines: Vec<ListedInstance>,
 }
 
-/// The number of violations that the panel shows.
-const MAX_EXAMPLES: u64 = 3;
-
 /// Fetches the most instructive violations. None for the row of relevance.
 async fn fetch_violation_examples(
     study: &str,
@@ -137,7 +135,7 @@ async fn fetch_violation_examples(
     let view = violations_view(dials);
     let request = ListInstancesRequest {
         study: study.to_owned(),
-        filter: view.list_request(probe, &ranker, 0..MAX_EXAMPLES),
+        filter: view.list_request(probe, &ranker, 0..N_EXAMPLES_OF_CELL),
     };
     let page = api::send_and_parse(&request).await?;
     Ok(Some(ViolationExamples {

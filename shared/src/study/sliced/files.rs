@@ -18,11 +18,13 @@ use crate::study::instance_list::order::InstanceOrderHeader;
 /// The version of the files.
 pub(super) const FORMAT: u32 = 1;
 
-/// The file that names everything else; the other files are in a folder of the same name.
+/// The file that names everything else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlicedStudyHead {
     /// The version of the files; 1. No whole study has this key.
     pub sliced_format: u32,
+    /// The folder of the other files, relative to the folder of this one.
+    pub folder: String,
     /// The study without queries, documents, instances and scores.
     pub study: Study,
     /// The rankers, in the order of their files.
@@ -43,6 +45,24 @@ pub struct SlicedStudyHead {
     /// of them are read by range requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunk_bytes: Option<u32>,
+}
+
+impl SlicedStudyHead {
+    /// Reads a head. Returns an error if it is of another version.
+    pub fn from_json(file: &str, text: &str) -> Result<SlicedStudyHead, Error> {
+        let head: SlicedStudyHead = parse_json(file, text.as_bytes())?;
+        let n_rankers = head.rankers.len();
+        let fits = head.score_deviations.len() == n_rankers
+            && head
+                .probes
+                .iter()
+                .all(|it| it.typical_margins.len() == n_rankers)
+            && !head.study.definition.variants.is_empty();
+        match fits && head.sliced_format == FORMAT {
+            true => Ok(head),
+            false => Err(damaged(file, "it is of another version")),
+        }
+    }
 }
 
 /// The instances of a probe and variant.

@@ -58,6 +58,7 @@ impl SlicedStudyHead {
         });
         Ok(SlicedStudyHead {
             sliced_format: FORMAT,
+            folder: String::new(),
             study: without_rows(study),
             rankers: study.scores.iter().map(|it| it.ranker.clone()).collect(),
             score_deviations: study.scores.iter().map(score_deviation).collect(),
