@@ -1,6 +1,7 @@
 //! Long checks with the real model, for `cargo xtask regress`.
 
 mod attack;
+mod static_host;
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};

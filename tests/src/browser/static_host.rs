@@ -82,7 +82,12 @@ fn a_study_in_slices_looks_like_the_whole_study() {
 
     let list = "/studies/demo/rankers/ql/probes/lnc1/instances";
     // The first is prepared, the others are read from the rows of the order and of the queries.
-    let lists = ["", "?outcome=satisfied", "?sort=margin-descending", "?sort=query"];
+    let lists = [
+        "",
+        "?outcome=satisfied",
+        "?sort=margin-descending",
+        "?sort=query",
+    ];
     let lists: Vec<String> = lists.iter().map(|it| format!("{list}{it}")).collect();
     let pages = [
         ("/studies/demo", "[role=grid] a.cell[data-step]"),
@@ -114,7 +119,10 @@ fn a_study_in_slices_looks_like_the_whole_study() {
             // Only the file that names the others is read as a whole when the study is opened.
             let sent = host.take_sent("/studies/demo");
             assert!(sent.iter().any(|it| it.0.contains(".rows")), "{sent:?}");
-            assert!(sent.iter().all(|it| !it.0.contains("word-vectors")), "{sent:?}");
+            assert!(
+                sent.iter().all(|it| !it.0.contains("word-vectors")),
+                "{sent:?}"
+            );
             tab.open(&address);
             tab.wait_for_text("Contribution of each term");
             assert_eq!(tab.text("main"), instance);
