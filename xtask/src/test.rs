@@ -358,7 +358,11 @@ impl<'a> TestContext<'a> {
             .env("AXIOSCOPE_BIN", program(place, "release")?)
             .env("AXIOSCOPE_DIST", place.dist())
             .env(DATABASE, self.database()?);
-        for dependency in [RequiredDependency::Collections, RequiredDependency::Model] {
+        for dependency in [
+            RequiredDependency::Browser,
+            RequiredDependency::Collections,
+            RequiredDependency::Model,
+        ] {
             test.envs(dependency.variables().iter().zip(dependency.find(place)?));
         }
         let mut tally = libtest(&mut test)?;

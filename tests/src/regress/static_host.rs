@@ -9,7 +9,7 @@ use crate::browser::static_server::StaticServer;
 use crate::browser::tab::with_tab;
 use crate::harness::{TestHome, study_file};
 
-const N_QUERIES: usize = 2_200;
+const N_QUERIES: usize = 1_100;
 const DEPTH: usize = 100;
 const N_INSTANCES: u64 = 10_000_000;
 
