@@ -7,6 +7,7 @@
 mod column;
 mod files;
 mod partial_study;
+mod slices;
 mod reader;
 mod table;
 mod writer;
@@ -15,7 +16,8 @@ pub use files::{
     FileSlice, SliceLayout, SlicedProbe, SlicedStudyHead, chunk_file_name, reply_file_name,
     split_into_chunks,
 };
-pub use reader::{SliceSource, SlicedStudy};
+pub use reader::SlicedStudy;
+pub use slices::SliceSource;
 pub use writer::{SliceFileWriter, write_sliced_study};
 
 #[cfg(test)]

@@ -98,8 +98,8 @@ impl ExportStudyArgs {
     }
 }
 
-/// Writes a study in slices. Its files are in a folder of their own, named by their content, so that
-/// a browser never combines the files of two exports.
+/// Writes a study in slices. Its files are in a folder of their own, named by their content, so
+/// that a browser never combines the files of two exports.
 fn write_slices(
     study: &Study,
     orders: &InstanceOrders,

@@ -61,8 +61,8 @@ pub(super) fn find_rank<K: Ord>(
     }
 }
 
-/// Returns for each sequence a range that has the elements with the key at a rank, from the elements
-/// that are known: for each sequence their indexes and keys, ascending.
+/// Returns for each sequence a range that has the elements with the key at a rank, given the
+/// elements that are known: for each sequence their indexes and keys, ascending.
 pub(super) fn narrow_to_rank<K: Ord + Copy>(
     lengths: &[usize],
     known: &[Vec<(usize, K)>],

@@ -250,7 +250,7 @@ impl OrderRow {
 /// A row of [`LISTED_DOCUMENTS`]: the id and the excerpt, which is empty if texts are withheld.
 pub(super) type ListedDocument = (String, String);
 
-/// A row of [`DOCUMENTS`].
+/// A row of [`DOCUMENTS`]: a document with what makes it of its source.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SlicedDocument {
     /// How it is derived; the number of its source is not used.
@@ -262,7 +262,7 @@ pub(super) struct SlicedDocument {
     pub(super) n_terms: Option<u32>,
 }
 
-/// A row of [`QUERY_DETAILS`].
+/// A row of [`QUERY_DETAILS`]: a query with everything that belongs to it alone.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct QueryDetails {
     pub(super) query: Query,

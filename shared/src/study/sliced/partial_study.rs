@@ -11,8 +11,8 @@ use crate::score::{QueryDocumentPairs, RankerQueryDocumentScores};
 use crate::study::Study;
 use crate::study::withheld_texts::WithheldTextHashesAndLengths;
 
-/// Returns the id of a document that is not given: its number in the whole study after a space, which
-/// no id of a collection contains.
+/// Returns the id of a document that is not given: its number in the whole study, after a space,
+/// which no id of a collection contains.
 fn placeholder_id(number: StudyDocNo) -> String {
     format!(" {number}")
 }

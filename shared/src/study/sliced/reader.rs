@@ -1,26 +1,19 @@
 //! Answers requests about a sliced study.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
-use std::rc::Rc;
-
-use serde::de::DeserializeOwned;
 
 use super::column::SlicedColumn;
 use super::files::{
     DOCUMENTS, FileSlice, LISTED_DOCUMENTS, ListedDocument, OrderRow, QUERIES, QUERY_DETAILS,
-    QueryDetails, SlicedDocument, SlicedOrder, SlicedStudyHead, WORD_VECTORS, damaged,
-    offsets_file, order_file, parse_json,
+    QueryDetails, SlicedDocument, SlicedOrder, SlicedStudyHead, damaged, order_file,
 };
 use super::partial_study::build_partial_study;
-use super::table::{TableIndex, TableMap};
+use super::slices::{SliceSource, StudySlices};
 use crate::collection::Query;
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe, StudyDocNo};
 use crate::score::RankerKind;
 use crate::score::slug::{parse_ranker_slug_or_position, ranker_slugs};
-use crate::study::StudyWordVectors;
 use crate::study::controls::StudyPageControls;
 use crate::study::instance_details::InstanceDetails;
 use crate::study::instance_list::order::{COUNTS_PER_QUERY, HistogramOfSubset, n_listed_of_query};
@@ -30,29 +23,10 @@ use crate::study::instance_list::{
     InstanceListOptions, InstancePage, InstanceSort, ListedInstance, MarginHistogram, ReviewStatus,
 };
 
-/// Reads the files of a sliced study.
-pub trait SliceSource {
-    /// Reads parts of files, in any order, and returns their bytes in the order of the parts.
-    fn read_slices(
-        &self,
-        slices: Vec<FileSlice>,
-    ) -> impl Future<Output = Result<Vec<Vec<u8>>, Error>>;
-}
-
 /// A study of which only slices are read.
 pub struct SlicedStudy<S> {
     head: SlicedStudyHead,
-    source: S,
-    cache: RefCell<SliceCache>,
-}
-
-/// What has been read and is needed again for every request.
-#[derive(Default)]
-struct SliceCache {
-    tables: BTreeMap<&'static str, Rc<TableMap>>,
-    offsets: BTreeMap<usize, Rc<Vec<u32>>>,
-    orders: BTreeMap<(usize, usize), Rc<SlicedOrder>>,
-    word_vectors: Option<StudyWordVectors>,
+    slices: StudySlices<S>,
 }
 
 /// The most that is read to look at every instance of some queries.
@@ -76,8 +50,7 @@ impl<S: SliceSource> SlicedStudy<S> {
     pub fn new(head: SlicedStudyHead, source: S) -> SlicedStudy<S> {
         SlicedStudy {
             head,
-            source,
-            cache: RefCell::default(),
+            slices: StudySlices::new(source),
         }
     }
 
@@ -88,7 +61,7 @@ impl<S: SliceSource> SlicedStudy<S> {
 
     /// Returns the source of the files.
     pub fn source(&self) -> &S {
-        &self.source
+        &self.slices.source
     }
 
     /// Returns a page of a list of instances, as [`crate::study::Study::list_instances`] would.
@@ -114,7 +87,7 @@ impl<S: SliceSource> SlicedStudy<S> {
         if !listing.query_filter.is_empty() || !has_usual_width {
             return self.list_by_scan(listing, cell).await;
         }
-        let order = self.order(cell).await?;
+        let order = self.slices.order(cell.probe_index, cell.ranker_row).await?;
         let histograms = order.header.histograms.iter();
         let mut histograms =
             histograms.filter(|it| it.subset == controls.subset && it.split == controls.split);
@@ -143,9 +116,9 @@ impl<S: SliceSource> SlicedStudy<S> {
             let (what, n) = (format!("instance of {}", probe.slug()), sliced.n_instances);
             return Err(Error::index_not_found(what, number, n as usize));
         }
-        let offsets = self.offsets(probe_index).await?;
+        let offsets = self.slices.offsets(probe_index).await?;
         let query = query_of_instance(&offsets, number)?;
-        let details: Vec<QueryDetails> = self.rows(QUERY_DETAILS, &[query]).await?;
+        let details: Vec<QueryDetails> = self.slices.rows(QUERY_DETAILS, &[query]).await?;
         let arity = probe.claim_kind(sliced.variant).arity();
         let local = number as usize - offsets[query] as usize;
         let docs = details.first().and_then(|it| {
@@ -158,10 +131,12 @@ impl<S: SliceSource> SlicedStudy<S> {
         docs.sort_unstable();
         docs.dedup();
         let rows: Vec<usize> = docs.iter().map(|&it| it as usize).collect();
-        let documents: Vec<SlicedDocument> = self.rows(DOCUMENTS, &rows).await?;
+        let documents: Vec<SlicedDocument> = self.slices.rows(DOCUMENTS, &rows).await?;
         let given = docs.into_iter().zip(documents).collect();
         let mut partial = build_partial_study(&self.head, details, given)?;
-        partial.word_vectors = self.word_vectors().await?;
+        if self.head.study.definition.vectors.is_some() {
+            partial.word_vectors = Some(self.slices.word_vectors().await?);
+        }
         let mut found = partial.instance_details(probe, variant, local as u64, tie_threshold)?;
         found.number = number;
         for (verdict, typical) in found.verdicts.iter_mut().zip(&sliced.typical_margins) {
@@ -251,7 +226,7 @@ impl<S: SliceSource> SlicedStudy<S> {
                 file: file.clone(),
                 range: Some((it.start * n_bytes) as u64..(it.end * n_bytes) as u64),
             });
-            let read = self.source.read_slices(slices.collect()).await?;
+            let read = self.slices.source.read_slices(slices.collect()).await?;
             for (range, bytes) in missing.into_iter().zip(read) {
                 column.add_rows(range, &bytes, arity)?;
             }
@@ -267,11 +242,11 @@ impl<S: SliceSource> SlicedStudy<S> {
         selected: &[SelectedInstance],
         rows: Vec<OrderRow>,
     ) -> Result<Vec<ListedInstance>, Error> {
-        let offsets = self.offsets(cell.probe_index).await?;
+        let offsets = self.slices.offsets(cell.probe_index).await?;
         let queries = rows.iter();
         let queries = queries.map(|it| query_of_instance(&offsets, u64::from(it.number)));
         let queries = queries.collect::<Result<Vec<usize>, Error>>()?;
-        let texts: Vec<Query> = self.rows(QUERIES, &queries).await?;
+        let texts: Vec<Query> = self.slices.rows(QUERIES, &queries).await?;
         let groups: Vec<_> = order.header.groups_with_ranges().collect();
         let lines = selected.iter().zip(rows).zip(texts);
         let lines = lines.map(|((selected, row), query)| {
@@ -307,10 +282,11 @@ impl<S: SliceSource> SlicedStudy<S> {
             let reason = "cannot limit a list in the order of queries; sort by margin";
             return Err(unsupported("min_margin", reason));
         }
-        let offsets = self.offsets(cell.probe_index).await?;
+        let offsets = self.slices.offsets(cell.probe_index).await?;
         let n_queries = offsets.len().saturating_sub(1);
         let file = order_file(cell.probe_index, cell.ranker_row, "counts");
         let read = self
+            .slices
             .source
             .read_slices(vec![FileSlice::whole(&file)])
             .await?;
@@ -326,7 +302,7 @@ impl<S: SliceSource> SlicedStudy<S> {
             None => vec![true; n_queries],
             Some(split) => {
                 let all: Vec<usize> = (0..n_queries).collect();
-                let queries: Vec<Query> = self.rows(QUERIES, &all).await?;
+                let queries: Vec<Query> = self.slices.rows(QUERIES, &all).await?;
                 let splits = queries.iter().map(|it| it.split.as_ref() == Some(split));
                 splits.collect()
             }
@@ -374,9 +350,9 @@ impl<S: SliceSource> SlicedStudy<S> {
         listing: &InstanceListOptions,
         cell: ListedCell,
     ) -> Result<InstancePage, Error> {
-        let details = self.table(QUERY_DETAILS).await?;
+        let details = self.slices.table(QUERY_DETAILS).await?;
         let all: Vec<usize> = (0..details.n_rows()).collect();
-        let texts: Vec<Query> = self.rows(QUERIES, &all).await?;
+        let texts: Vec<Query> = self.slices.rows(QUERIES, &all).await?;
         let wanted = listing.query_filter.to_lowercase();
         let is_listed = |it: &Query| {
             let split = &listing.controls.split;
@@ -412,8 +388,8 @@ impl<S: SliceSource> SlicedStudy<S> {
         cell: ListedCell,
         queries: &[usize],
     ) -> Result<InstancePage, Error> {
-        let offsets = self.offsets(cell.probe_index).await?;
-        let details: Vec<QueryDetails> = self.rows(QUERY_DETAILS, queries).await?;
+        let offsets = self.slices.offsets(cell.probe_index).await?;
+        let details: Vec<QueryDetails> = self.slices.rows(QUERY_DETAILS, queries).await?;
         // Documents are named by their numbers until their ids are read.
         let study = build_partial_study(&self.head, details, BTreeMap::new())?;
         let listing = InstanceListOptions {
@@ -451,6 +427,7 @@ impl<S: SliceSource> SlicedStudy<S> {
         });
         let numbers = numbers.collect::<Result<Vec<usize>, Error>>()?;
         let mut listed = self
+            .slices
             .rows::<ListedDocument>(LISTED_DOCUMENTS, &numbers)
             .await?
             .into_iter();
@@ -463,101 +440,6 @@ impl<S: SliceSource> SlicedStudy<S> {
             }
         }
         Ok(rows)
-    }
-
-    /// Reads rows of a table, in this order.
-    async fn rows<T: DeserializeOwned + Clone>(
-        &self,
-        table: &'static str,
-        rows: &[usize],
-    ) -> Result<Vec<T>, Error> {
-        let map = self.table(table).await?;
-        let file = format!("{table}.rows");
-        let missing = || damaged(&file, "a row is missing");
-        let blocks = rows.iter().map(|&it| map.block_of(it).ok_or_else(missing));
-        let blocks = blocks.collect::<Result<BTreeSet<usize>, Error>>()?;
-        // Neighboring blocks are read at once.
-        let mut parts: Vec<(Range<usize>, Range<u64>)> = Vec::new();
-        for block in blocks {
-            let bytes = map.bytes_of_block(block);
-            match parts.last_mut() {
-                Some((blocks, range)) if blocks.end == block => {
-                    (blocks.end, range.end) = (block + 1, bytes.end);
-                }
-                _ => parts.push((block..block + 1, bytes)),
-            }
-        }
-        let slices = parts.iter().map(|(_, range)| FileSlice {
-            file: file.clone(),
-            range: Some(range.clone()),
-        });
-        let read = self.source.read_slices(slices.collect()).await?;
-        let mut found = BTreeMap::new();
-        for ((blocks, range), bytes) in parts.iter().zip(&read) {
-            for block in blocks.clone() {
-                let of_block = map.bytes_of_block(block);
-                let part = (of_block.start - range.start) as usize;
-                let part = part..(of_block.end - range.start) as usize;
-                let bytes = bytes.get(part).ok_or_else(missing)?;
-                map.parse_block::<T>(&file, block, bytes, &mut found)?;
-            }
-        }
-        let rows = rows.iter().map(|it| found.get(it).cloned());
-        rows.collect::<Option<Vec<T>>>().ok_or_else(missing)
-    }
-
-    async fn table(&self, table: &'static str) -> Result<Rc<TableMap>, Error> {
-        if let Some(map) = self.cache.borrow().tables.get(table) {
-            return Ok(Rc::clone(map));
-        }
-        let index: TableIndex = self.read_json(&format!("{table}.json")).await?;
-        let map = Rc::new(TableMap::new(&index));
-        let mut cache = self.cache.borrow_mut();
-        cache.tables.insert(table, Rc::clone(&map));
-        Ok(map)
-    }
-
-    async fn offsets(&self, probe_index: usize) -> Result<Rc<Vec<u32>>, Error> {
-        if let Some(offsets) = self.cache.borrow().offsets.get(&probe_index) {
-            return Ok(Rc::clone(offsets));
-        }
-        let file = offsets_file(probe_index);
-        let offsets: Rc<Vec<u32>> = Rc::new(self.read_json(&file).await?);
-        let mut cache = self.cache.borrow_mut();
-        cache.offsets.insert(probe_index, Rc::clone(&offsets));
-        Ok(offsets)
-    }
-
-    async fn order(&self, cell: ListedCell) -> Result<Rc<SlicedOrder>, Error> {
-        let key = (cell.probe_index, cell.ranker_row);
-        if let Some(order) = self.cache.borrow().orders.get(&key) {
-            return Ok(Rc::clone(order));
-        }
-        let file = order_file(cell.probe_index, cell.ranker_row, "json");
-        let order: Rc<SlicedOrder> = Rc::new(self.read_json(&file).await?);
-        let mut cache = self.cache.borrow_mut();
-        cache.orders.insert(key, Rc::clone(&order));
-        Ok(order)
-    }
-
-    async fn word_vectors(&self) -> Result<Option<StudyWordVectors>, Error> {
-        if self.head.study.definition.vectors.is_none() {
-            return Ok(None);
-        }
-        if let Some(vectors) = &self.cache.borrow().word_vectors {
-            return Ok(Some(vectors.clone()));
-        }
-        let vectors: StudyWordVectors = self.read_json(WORD_VECTORS).await?;
-        self.cache.borrow_mut().word_vectors = Some(vectors.clone());
-        Ok(Some(vectors))
-    }
-
-    async fn read_json<T: DeserializeOwned>(&self, file: &str) -> Result<T, Error> {
-        let read = self
-            .source
-            .read_slices(vec![FileSlice::whole(file)])
-            .await?;
-        parse_json(file, &read.concat())
     }
 }
 
