@@ -304,6 +304,7 @@ fn InstanceList(
         view! { <VirtualList n label=name current seen row/> }.into_any()
     };
     let said = move || match n.get() {
+        None if rows.error.get().is_some() => String::new(),
         None => "Loading the list".to_owned(),
         Some(n) => format_count_with_noun(n, one, many),
     };

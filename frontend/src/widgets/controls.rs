@@ -23,6 +23,8 @@ pub(crate) struct AllowedControlValues {
     pub(crate) splits: Vec<QuerySplitSize>,
     /// Whether there are controls for variant and length; behavioral tests have neither.
     pub(crate) has_axiom_controls: bool,
+    /// Whether length tolerance and tie threshold can be changed.
+    pub(crate) has_threshold_controls: bool,
 }
 
 impl AllowedControlValues {
@@ -33,6 +35,7 @@ impl AllowedControlValues {
             max_delta: overview.limits.length_tolerance_terms,
             splits: overview.splits.clone(),
             has_axiom_controls: true,
+            has_threshold_controls: !overview.has_fixed_thresholds,
         }
     }
 
@@ -84,10 +87,13 @@ impl AllowedControlValues {
         dials: &StudyPageControls,
         terms: i32,
     ) -> StudyPageControls {
-        self.controls_with_slider_delta(
-            dials,
-            self.delta_position(dials).saturating_add_signed(terms),
-        )
+        match self.has_threshold_controls {
+            true => self.controls_with_slider_delta(
+                dials,
+                self.delta_position(dials).saturating_add_signed(terms),
+            ),
+            false => dials.clone(),
+        }
     }
 
     /// Returns the controls with the next variant.
@@ -210,7 +216,8 @@ pub(crate) fn StudyControlBar(
         let chosen = Signal::derive(move || dials.get().split);
         view! { <QuerySplitSelect splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
     });
-    let lengths = reach.has_axiom_controls.then(|| {
+    let has_lengths = reach.has_axiom_controls && reach.has_threshold_controls;
+    let lengths = has_lengths.then(|| {
         let turn = move |place| {
             turned.set_after_delay(
                 for_delta
@@ -240,10 +247,8 @@ pub(crate) fn StudyControlBar(
             ..dials.get_untracked()
         });
     };
-    view! {
-        <div class="section bar dials" role="group" aria-label="Controls">
-            {variants}
-            {lengths}
+    let ties = reach.has_threshold_controls.then(|| {
+        view! {
             <Slider
                 label="Tie threshold ε"
                 term=GlossaryTerm::TieThreshold
@@ -252,6 +257,13 @@ pub(crate) fn StudyControlBar(
                 said=move || threshold_text(dials.get().tie_threshold)
                 turn=turn_tie
             />
+        }
+    });
+    view! {
+        <div class="section bar dials" role="group" aria-label="Controls">
+            {variants}
+            {lengths}
+            {ties}
             <span class="choice" role="radiogroup" aria-label="Instance filter">
                 {only}
             </span>
@@ -406,6 +418,7 @@ mod tests {
             max_delta: Some(10),
             splits: Vec::new(),
             has_axiom_controls: true,
+            has_threshold_controls: true,
         }
     }
 

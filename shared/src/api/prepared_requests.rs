@@ -3,7 +3,7 @@
 
 use super::study_request::{StudyRequest, respond_to_study_request};
 use super::{
-    CompareRankersRequest, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
+    CompareRankersRequest, Endpoint, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
     GetFiguresRequest, GetStudyRequest, ListComparedQueriesRequest, ListInstancesRequest,
 };
 use crate::compare::query_list::ComparedQueryListOptions;
@@ -35,7 +35,13 @@ impl PreparedRequest {
     /// Returns the reply as JSON. Returns `None` if the study has none, for example since it has
     /// too few rankers.
     pub fn reply(&self, study: &Study) -> Option<String> {
-        respond_to_study_request(self.path, &self.json, study)?.ok()
+        if self.path != GetStudyRequest::PATH {
+            return respond_to_study_request(self.path, &self.json, study)?.ok();
+        }
+        let request: GetStudyRequest = serde_json::from_str(&self.json).ok()?;
+        let mut overview = request.respond(study).ok()?;
+        overview.has_fixed_thresholds = true;
+        serde_json::to_string(&overview).ok()
     }
 }
 

@@ -17,6 +17,7 @@ use crate::verdict::ClaimOutcomeCounts;
 /// script.
 pub(crate) fn study_overview_fixture() -> StudyOverview {
     StudyOverview {
+        has_fixed_thresholds: false,
         name: "tiny".to_owned(),
         title: "Rivers & banks".to_owned(),
         description: String::new(),

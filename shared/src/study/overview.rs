@@ -93,6 +93,10 @@ pub struct StudyOverview {
     pub limits: MiningThresholds,
     /// The controls with which it was aggregated.
     pub controls: StudyPageControls,
+    /// Whether the length tolerance and the tie threshold cannot be changed, since the study is too
+    /// large for its host, which has only files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_fixed_thresholds: bool,
     /// The variant that is shown.
     pub variant: AxiomVariant,
     /// The variants that were mined.
@@ -290,6 +294,7 @@ impl Study {
             .map(|&it| self.pairs.documents_of_query(it).len())
             .sum();
         Ok(StudyOverview {
+            has_fixed_thresholds: false,
             n_queries: taken.len() as u64,
             n_pairs: n_pairs as u64,
             name: self.definition.name.clone(),

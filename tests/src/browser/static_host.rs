@@ -129,6 +129,7 @@ fn a_study_in_slices_looks_like_the_whole_study() {
             for (address, element) in pages {
                 tab.open(address);
                 tab.wait_for_element(address, element);
+                assert_eq!(tab.count("input[type=range]"), 0, "{address}");
             }
             tab.open(&format!("{list}?query_filter=glacier"));
             tab.wait_for_element("rows", "a.line");
