@@ -264,7 +264,7 @@ impl Bench {
                 let read = Index::build(&analyzer, texts).expect("a pool is small");
                 let query = here(terms, &read);
                 let counted = (0..pool.len() as DocNo)
-                    .map(|it| DocumentFeatures::from_terms(read.term_sequence_of_doc(it), &query));
+                    .map(|it| DocumentFeatures::from_terms(&read.term_sequence_of_doc(it), &query));
                 let counted: Vec<DocumentFeatures> = counted.collect();
                 mine(&query, &counted);
             }
@@ -275,7 +275,7 @@ impl Bench {
             .zip(&self.given.pools)
             .map(|(query, pool)| {
                 pool.iter()
-                    .map(|&it| DocumentFeatures::from_terms(index.term_sequence_of_doc(it), query))
+                    .map(|&it| DocumentFeatures::from_terms(&index.term_sequence_of_doc(it), query))
                     .collect()
             })
             .collect();

@@ -105,7 +105,7 @@ impl QueryWithDocumentTermCounts {
     ) -> QueryWithDocumentTermCounts {
         let terms = index.query_term_statistics(query);
         let docs = docs.iter().map(|&doc| {
-            let counted = DocumentFeatures::from_terms(index.term_sequence_of_doc(doc), &terms);
+            let counted = DocumentFeatures::from_terms(&index.term_sequence_of_doc(doc), &terms);
             (doc_id(doc), counted.term_counts, counted.n_terms)
         });
         QueryWithDocumentTermCounts {

@@ -274,8 +274,8 @@ impl<'a> IndexedWordVectors<'a> {
             .index
             .tokens_of_doc(doc)
             .expect("the index keeps tokens");
-        let words = self.index.term_sequence_of_doc(doc).iter().zip(tokens);
-        words.map(|(&term, &token)| (term, self.rows[token as usize]))
+        let words = self.index.term_sequence_of_doc(doc).into_iter().zip(tokens);
+        words.map(|(term, token)| (term, self.rows[token as usize]))
     }
 
     /// Returns the row of each distinct query term.
@@ -320,11 +320,9 @@ impl<'a> IndexedWordVectors<'a> {
                 .index
                 .tokens_of_doc(doc)
                 .expect("the index keeps tokens");
-            let known = tokens
-                .iter()
-                .filter(|&&it| self.rows[it as usize].is_some());
+            let known = tokens.filter(|&it| self.rows[it as usize].is_some());
             coverage.n_with_vector += known.count() as u64;
-            coverage.n_words += tokens.len() as u64;
+            coverage.n_words += u64::from(self.index.document_length(doc));
         }
         WordVectorsInfo {
             file: file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned(),
@@ -340,8 +338,8 @@ impl<'a> IndexedWordVectors<'a> {
         docs: impl Iterator<Item = DocNo>,
         queries: &[Query],
     ) -> WordVectors {
-        let tokens = docs.flat_map(|it| self.index.tokens_of_doc(it).unwrap_or_default());
-        let rows = tokens.filter_map(|&it| self.rows[it as usize]);
+        let tokens = docs.filter_map(|it| self.index.tokens_of_doc(it)).flatten();
+        let rows = tokens.filter_map(|it| self.rows[it as usize]);
         let mut rows: BTreeSet<WordVectorNo> = rows.collect();
         let analyzer = self.index.vocabulary().analyzer();
         for query in queries {

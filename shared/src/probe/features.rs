@@ -256,7 +256,7 @@ impl<'a> DocumentFeatureExtractor<'a> {
 
     /// Extracts the features of a document of the index.
     pub(crate) fn extract(&self, doc: DocNo) -> DocumentFeatures {
-        let body = self.index.term_sequence_of_doc(doc);
+        let body = &self.index.term_sequence_of_doc(doc);
         let mut counted = if self.needs.other_terms {
             DocumentFeatures::from_terms_including_non_query(body, self.terms)
         } else {

@@ -441,8 +441,8 @@ mod tests {
         let query = index.query_term_statistics("river bank");
         let counted = (0..texts.len()).map(|at| {
             let terms = index.term_sequence_of_doc(at as u32);
-            let mut counted = DocumentFeatures::from_terms(terms, &query);
-            counted.record_query_term_positions(terms, &query);
+            let mut counted = DocumentFeatures::from_terms(&terms, &query);
+            counted.record_query_term_positions(&terms, &query);
             counted.grade = grades.get(at).copied().flatten();
             counted
         });

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{LexicalQueryScorer, LexicalRanker};
 use crate::index::term_statistics::{DistinctQueryTerms, QueryTermStatistics};
-use crate::index::{DocNo, DocumentAndTermTotals, Index, Postings};
+use crate::index::{DocNo, DocumentAndTermTotals, Index, Posting};
 use crate::text::vocabulary::TermNo;
 
 /// Top-k search in an index with one lexical ranker; it caches the contributions of terms, up to
-/// 64 MiB or a quarter of the size of the index.
+/// 64 MiB or half of the size of the index.
 pub struct TopKSearcher {
     ranker: LexicalRanker,
     totals: DocumentAndTermTotals,
@@ -28,7 +28,7 @@ pub struct TopKSearcher {
     /// The length of the longest document, for which that part is smallest.
     longest: u32,
     /// The contributions of each term that has been used, while there is room for them.
-    gains: Vec<OnceLock<Gains>>,
+    gains: Vec<OnceLock<Box<Gains>>>,
     n_cached_bytes: AtomicUsize,
     max_cached_bytes: usize,
 }
@@ -57,7 +57,7 @@ const DENSE: usize = 16;
 const MIN_CACHED_BYTES: usize = 64 << 20;
 
 /// The size of the index relative to the room for cached contributions.
-const INDEX_PER_CACHED: usize = 4;
+const INDEX_PER_CACHED: usize = 2;
 
 /// The number of postings that a lookup compares at once.
 const COMPARED: usize = 8;
@@ -89,7 +89,7 @@ impl TopKSearcher {
             return TermGains::Computed(Box::new(self.measure(index, term)));
         }
         TermGains::Cached(place.get_or_init(|| {
-            let gains = self.measure(index, term);
+            let gains = Box::new(self.measure(index, term));
             self.n_cached_bytes
                 .fetch_add(gains.n_bytes(), Ordering::Relaxed);
             gains
@@ -110,10 +110,10 @@ impl TopKSearcher {
             let weight = self.in_query(term.count) as f32;
             Some(List {
                 place,
+                term: number,
                 weight,
                 most: gains.most * weight,
                 gains,
-                postings: index.postings(number),
             })
         });
         let mut lists: Vec<List<'_>> = lists.collect();
@@ -131,7 +131,7 @@ impl TopKSearcher {
         let mut counts = vec![0; query.len()];
         let mut scored = |doc: DocNo| {
             for list in &lists {
-                counts[list.place] = list.count(doc);
+                counts[list.place] = list.count(index, doc);
             }
             let score = weighed.score(&counts, index.document_length(doc));
             Hit { doc, score }
@@ -156,20 +156,24 @@ impl TopKSearcher {
         let weighed = self
             .ranker
             .prepare_query_scorer(&vec![unit(index, term)], &self.totals);
-        let postings = index.postings(term);
-        let docs = postings.docs;
-        let adds = docs.iter().zip(postings.counts()).map(|(&doc, count)| {
+        let n_docs = index.df(term) as usize;
+        let mut docs = Vec::with_capacity(n_docs + COMPARED);
+        let mut adds = Vec::with_capacity(n_docs + 1);
+        let mut counts = Vec::with_capacity(n_docs);
+        for Posting { doc, count } in index.postings(term) {
             let gain = gain(&weighed, 0, count, index.document_length(doc));
+            docs.push(doc);
             // Never 0, so that a sum shows whether any term occurs.
-            ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE)
-        });
-        let mut adds: Vec<f32> = adds.collect();
+            adds.push(((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE));
+            counts.push(count.min(u8::MAX.into()) as u8);
+        }
         let most = adds.iter().copied().fold(0.0, f32::max);
-        let dense = (docs.len() * DENSE >= index.n_docs())
-            .then(|| Dense::new(index.n_docs(), postings, &adds, most));
-        adds.push(0.0);
-        let end = [DocNo::MAX; COMPARED];
-        let n_blocks = docs.len().div_ceil(POSTINGS_IN_BLOCK).max(1);
+        let mut dense = None;
+        if n_docs * DENSE >= index.n_docs() {
+            dense = Some(Dense::new(index.n_docs(), &docs, &counts, &adds, most));
+            counts = Vec::new();
+        }
+        let n_blocks = n_docs.div_ceil(POSTINGS_IN_BLOCK).max(1);
         let shift = index
             .n_docs()
             .div_ceil(n_blocks)
@@ -180,10 +184,13 @@ impl TopKSearcher {
             blocks.resize(blocks.len().max((doc >> shift) as usize + 1), at as u32);
         }
         blocks.resize((index.n_docs() >> shift) + 1, docs.len() as u32);
+        docs.extend([DocNo::MAX; COMPARED]);
+        adds.push(0.0);
         Gains {
             most,
-            docs: docs.iter().copied().chain(end).collect(),
+            docs: docs.into(),
             adds: adds.into(),
+            counts: counts.into(),
             blocks: blocks.into(),
             shift,
             dense,
@@ -295,6 +302,8 @@ struct Gains {
     /// The upper bound of the contribution to each document, above 0, if the term occurs once in
     /// the query; and 0 for the end.
     adds: Box<[f32]>,
+    /// The number of occurrences in each document, as in [`Dense::counts`]; empty with `dense`.
+    counts: Box<[u8]>,
     /// For each block of `1 << shift` documents, the first posting that is not before it.
     blocks: Box<[u32]>,
     shift: u32,
@@ -314,7 +323,7 @@ struct Dense {
 impl Gains {
     fn n_bytes(&self) -> usize {
         let dense = self.dense.as_ref().map_or(0, |it| 2 * it.adds.len());
-        4 * (self.docs.len() + self.adds.len() + self.blocks.len()) + dense
+        4 * (self.docs.len() + self.adds.len() + self.blocks.len()) + self.counts.len() + dense
     }
 }
 
@@ -336,17 +345,17 @@ impl Deref for TermGains<'_> {
 }
 
 impl Dense {
-    fn new(n_docs: usize, postings: Postings<'_>, adds: &[f32], most: f32) -> Dense {
+    fn new(n_docs: usize, docs: &[DocNo], counts: &[u8], adds: &[f32], most: f32) -> Dense {
         let step = most / 250.0;
         let mut dense = Dense {
             adds: vec![0; n_docs].into(),
             step,
             counts: vec![0; n_docs].into(),
         };
-        for ((&doc, add), count) in postings.docs.iter().zip(adds).zip(postings.counts()) {
+        for ((&doc, add), &count) in docs.iter().zip(adds).zip(counts) {
             let n_steps = (add / step).ceil() as u8;
             dense.adds[doc as usize] = n_steps.saturating_add(1);
-            dense.counts[doc as usize] = count.min(u8::MAX.into()) as u8;
+            dense.counts[doc as usize] = count;
         }
         dense
     }
@@ -356,12 +365,12 @@ impl Dense {
 struct List<'a> {
     /// The index among the query terms.
     place: usize,
+    term: TermNo,
     /// The weight of its frequency in the query, relative to once.
     weight: f32,
     /// The largest contribution to a score.
     most: f32,
     gains: TermGains<'a>,
-    postings: Postings<'a>,
 }
 
 impl List<'_> {
@@ -399,10 +408,13 @@ impl List<'_> {
     }
 
     /// Returns the number of occurrences in a document.
-    fn count(&self, doc: DocNo) -> u32 {
-        let dense = self.gains.dense.as_ref();
-        match dense.map_or(u8::MAX, |it| it.counts[doc as usize]) {
-            u8::MAX => self.posting(doc).map_or(0, |at| self.postings.count_at(at)),
+    fn count(&self, index: &Index, doc: DocNo) -> u32 {
+        let count = match &self.gains.dense {
+            Some(dense) => dense.counts[doc as usize],
+            None => self.posting(doc).map_or(0, |at| self.gains.counts[at]),
+        };
+        match count {
+            u8::MAX => index.count_occurrences_in_doc(self.term, doc),
             count => count.into(),
         }
     }

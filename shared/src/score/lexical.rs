@@ -25,7 +25,7 @@ pub fn score_lexically_for_query(
             n_terms: mut len,
             term_counts: mut counts,
             ..
-        } = DocumentFeatures::from_terms(index.term_sequence_of_doc(text.source_doc()), &terms);
+        } = DocumentFeatures::from_terms(&index.term_sequence_of_doc(text.source_doc()), &terms);
         match text {
             OriginalOrDerivedDocument::Original { .. } => {}
             OriginalOrDerivedDocument::Repeated { times, .. } => {

@@ -194,9 +194,7 @@ fn assemble(parts: StudyParts) -> Study {
 
     let vocabulary = index.vocabulary();
     let mut terms: BTreeMap<String, TermStatistics> = BTreeMap::new();
-    let in_docs = pooled
-        .iter()
-        .flat_map(|&it| index.term_sequence_of_doc(it).iter().copied());
+    let in_docs = pooled.iter().flat_map(|&it| index.term_sequence_of_doc(it));
     let in_queries = collection
         .queries
         .iter()

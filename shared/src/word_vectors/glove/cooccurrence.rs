@@ -104,7 +104,7 @@ impl CooccurrenceCounts {
                 .tokens_of_doc(doc)
                 .expect("the index keeps tokens");
             text.clear();
-            text.extend(tokens.iter().filter_map(|&it| corpus.places[it as usize]));
+            text.extend(tokens.filter_map(|it| corpus.places[it as usize]));
             for (at, &word) in text.iter().enumerate() {
                 for (&before, distance) in text[..at].iter().rev().take(window).zip(1..) {
                     let words = [word.min(before), word.max(before)];
@@ -151,7 +151,7 @@ fn frequent(index: &Index, min_count: u32) -> Vec<TokenNo> {
     let vocabulary = index.vocabulary();
     let mut counts = vec![0_u32; vocabulary.n_tokens()];
     for doc in 0..index.n_docs() as DocNo {
-        for &token in index.tokens_of_doc(doc).expect("the index keeps tokens") {
+        for token in index.tokens_of_doc(doc).expect("the index keeps tokens") {
             counts[token as usize] += 1;
         }
     }

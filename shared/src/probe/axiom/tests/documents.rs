@@ -285,10 +285,10 @@ fn the_worked_examples_are_instances() {
         let terms = index.query_term_statistics(query);
         let count = |at: usize| {
             let mut counted = DocumentFeatures::from_terms_including_non_query(
-                index.term_sequence_of_doc(at as u32),
+                &index.term_sequence_of_doc(at as u32),
                 &terms,
             );
-            counted.record_query_term_positions(index.term_sequence_of_doc(at as u32), &terms);
+            counted.record_query_term_positions(&index.term_sequence_of_doc(at as u32), &terms);
             counted
         };
         let counted: Vec<DocumentFeatures> = (0..texts.len()).map(count).collect();

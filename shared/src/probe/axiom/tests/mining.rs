@@ -46,10 +46,10 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
             .iter()
             .map(|&it| {
                 let mut counted = DocumentFeatures::from_terms_including_non_query(
-                    index.term_sequence_of_doc(it),
+                    &index.term_sequence_of_doc(it),
                     &terms,
                 );
-                counted.record_query_term_positions(index.term_sequence_of_doc(it), &terms);
+                counted.record_query_term_positions(&index.term_sequence_of_doc(it), &terms);
                 let mut meaning = NonQueryWordVectorFeatures::from_document_and_query_bags(
                     known.bag_of_non_query_word_vectors(it, &terms),
                     &asked,

@@ -1,0 +1,156 @@
+//! The inverted index: the documents that contain each term, with the numbers of occurrences.
+//!
+//! The documents of a term are ascending, and each is stored as its gap g to the one before. One
+//! occurrence is written as the integer 2g + 1; several are written as 2g, followed by their number.
+
+use super::DocNo;
+use super::forward_index::ForwardIndex;
+use super::integer_sequences::{IntegerSequence, IntegerSequences, for_each_unit};
+use super::term_statistics::TermStatistics;
+use crate::text::vocabulary::TermNo;
+
+/// The postings and the frequencies of each term.
+pub(super) struct InvertedIndex {
+    postings: IntegerSequences,
+    frequencies: Vec<TermStatistics>,
+}
+
+/// The documents that contain a term, ascending, each with its number of occurrences.
+#[derive(Debug, Clone)]
+pub struct Postings<'a> {
+    integers: IntegerSequence<'a>,
+    /// The document of the last posting, or 0.
+    doc: DocNo,
+}
+
+/// A document that contains a term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Posting {
+    /// The number of the document.
+    pub doc: DocNo,
+    /// The number of occurrences of the term, above 0.
+    pub count: u32,
+}
+
+impl Iterator for Postings<'_> {
+    type Item = Posting;
+
+    fn next(&mut self) -> Option<Posting> {
+        let gap_and_once = self.integers.next()?;
+        self.doc += gap_and_once >> 1;
+        let count = match gap_and_once & 1 {
+            1 => 1,
+            _ => self.integers.next()?,
+        };
+        let doc = self.doc;
+        Some(Posting { doc, count })
+    }
+}
+
+impl InvertedIndex {
+    /// Creates the postings of the first `n_terms` terms from the terms of each document.
+    pub(super) fn invert(documents: &ForwardIndex, n_terms: usize) -> InvertedIndex {
+        let mut frequencies = vec![TermStatistics::default(); n_terms];
+        // The postings of a term follow those of the term before it. First their units are counted.
+        let mut n_units = vec![0; n_terms];
+        for_each_posting(documents, n_terms, |term, posting| {
+            frequencies[term].df += 1;
+            frequencies[term].cf += u64::from(posting.count);
+            posting.for_each_unit_of_posting(|_| n_units[term] += 1);
+        });
+        let mut n_total = 0;
+        let starts = n_units.into_iter().map(|it| {
+            n_total += it;
+            n_total - it
+        });
+        let mut ends: Vec<usize> = starts.collect();
+        let mut units = vec![0; n_total];
+        for_each_posting(documents, n_terms, |term, posting| {
+            let end = &mut ends[term];
+            posting.for_each_unit_of_posting(|unit| {
+                units[*end] = unit;
+                *end += 1;
+            });
+        });
+        InvertedIndex {
+            postings: IntegerSequences::from_units_and_ends(units, ends),
+            frequencies,
+        }
+    }
+
+    /// Adds terms without postings, until there are `n_terms`.
+    pub(super) fn add_terms_without_postings(&mut self, n_terms: usize) {
+        while self.postings.len() < n_terms {
+            self.postings.end_sequence();
+        }
+        self.frequencies.resize(n_terms, TermStatistics::default());
+    }
+
+    /// Returns the postings of a term.
+    pub(super) fn postings(&self, term: TermNo) -> Postings<'_> {
+        let integers = self.postings.sequence(term);
+        Postings { integers, doc: 0 }
+    }
+
+    /// Returns the document frequency and the collection frequency of a term.
+    pub(super) fn frequencies(&self, term: TermNo) -> TermStatistics {
+        self.frequencies[term as usize]
+    }
+
+    /// Returns the memory use in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.postings.memory_bytes() + size_of_val(&*self.frequencies)
+    }
+}
+
+/// The last posting of a term, which is complete when the term occurs in a later document.
+#[derive(Clone, Copy, Default)]
+struct UnfinishedPosting {
+    doc: DocNo,
+    /// The difference to the document of the posting before.
+    gap: DocNo,
+    /// The number of occurrences so far; 0 before the first occurrence of the term.
+    count: u32,
+}
+
+impl UnfinishedPosting {
+    /// Calls `take` with each unit of the posting, in order.
+    fn for_each_unit_of_posting(self, mut take: impl FnMut(u16)) {
+        if self.count == 1 {
+            return for_each_unit(2 * self.gap + 1, take);
+        }
+        for_each_unit(2 * self.gap, &mut take);
+        for_each_unit(self.count, take);
+    }
+}
+
+/// Calls `take` with each posting and its term. The documents of a term are ascending.
+fn for_each_posting(
+    documents: &ForwardIndex,
+    n_terms: usize,
+    mut take: impl FnMut(usize, UnfinishedPosting),
+) {
+    let mut last = vec![UnfinishedPosting::default(); n_terms];
+    for doc in 0..documents.len() as DocNo {
+        for term in documents.terms(doc) {
+            let posting = &mut last[term as usize];
+            if posting.count > 0 && posting.doc == doc {
+                posting.count += 1;
+                continue;
+            }
+            if posting.count > 0 {
+                take(term as usize, *posting);
+            }
+            *posting = UnfinishedPosting {
+                doc,
+                gap: doc - posting.doc,
+                count: 1,
+            };
+        }
+    }
+    for (term, posting) in last.into_iter().enumerate() {
+        if posting.count > 0 {
+            take(term, posting);
+        }
+    }
+}
