@@ -401,10 +401,10 @@ fn packed(path: &Path) -> [PathBuf; 3] {
 
 fn doc_line(doc: &Document) -> String {
     json_line(&Line {
-        id: &doc.id,
-        title: Some(&doc.title),
-        text: &doc.text,
-        group: doc.group.as_deref(),
+        id: doc.id(),
+        title: Some(doc.title()),
+        text: doc.text(),
+        group: doc.group(),
         split: None,
     })
 }

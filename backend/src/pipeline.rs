@@ -144,7 +144,7 @@ pub(crate) fn retrieve_top_k(
     let ranked = |query: &shared::collection::Query| {
         let hits = searcher.search(index, &index.query_term_statistics(&query.text), k);
         let rows = hits.iter().enumerate().map(|(at, hit)| RunEntry {
-            doc: collection.docs[hit.doc as usize].id.clone(),
+            doc: collection.docs[hit.doc as usize].id().to_owned(),
             rank: at as i64 + 1,
             score: hit.score,
         });
@@ -164,13 +164,13 @@ pub(crate) fn rank_expanded_documents(
     let queries = collection.queries.iter().map(|it| it.text.as_str());
     let queries: Vec<&str> = queries.collect();
     let documents = collection.docs.iter().map(Document::text_with_title);
-    let documents: Vec<String> = documents.collect();
+    let documents: Vec<&str> = documents.collect();
     let bar = ProgressBar::with_unit("expand", documents.len() as u64, "documents");
     let ranked = ranker
         .with_statistics_of_index(index, queries.iter().copied())
         .rank_expanded_documents(&documents, &queries, k, |n| bar.set_position(n as u64))?;
     let entry = |(at, (doc, score)): (usize, (usize, f64))| RunEntry {
-        doc: collection.docs[doc].id.clone(),
+        doc: collection.docs[doc].id().to_owned(),
         rank: at as i64 + 1,
         score,
     };

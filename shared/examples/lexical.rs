@@ -108,8 +108,7 @@ impl Given {
         let (queries, _) = beir::read_beir_queries(FileInput::without_progress(name, open(name)?))?;
         let name = "runs/BM25.run.gz";
         let (run, _): (Run, _) = trec::read_run(FileInput::without_progress(name, open(name)?))?;
-        let numbers: BTreeMap<&str, DocNo> =
-            docs.iter().map(|it| it.id.as_str()).zip(0..).collect();
+        let numbers: BTreeMap<&str, DocNo> = docs.iter().map(|it| it.id()).zip(0..).collect();
         let pools = queries.iter().map(|query| {
             let top = run.top_documents(&query.id, TOP);
             top.iter()
@@ -118,7 +117,10 @@ impl Given {
         });
         Ok(Given {
             pools: pools.collect(),
-            texts: docs.iter().map(|it| it.text_with_title()).collect(),
+            texts: docs
+                .iter()
+                .map(|it| it.text_with_title().to_owned())
+                .collect(),
             queries: queries.into_iter().map(|it| it.text).collect(),
         })
     }

@@ -3,6 +3,7 @@
 //! The readers of `collection/` turn bytes into these types; see [`lines`] for how an invalid row
 //! is rejected without losing the rest of its file.
 
+mod document;
 pub mod lines;
 pub mod beir;
 pub mod trec;
@@ -16,6 +17,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, FileReadReport};
+
+pub use document::{Document, DocumentFields};
 
 /// A callback that receives the number of bytes of a file read so far, before decompression.
 pub type ByteProgressCallback<'a> = &'a mut dyn FnMut(u64);
@@ -70,38 +73,6 @@ pub struct Query {
     /// The split, for example `train`, `dev` or `test`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
-}
-
-/// A document of a collection, the unit of retrieval.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Document {
-    /// The id as in the file: 1 to 512 bytes without white space, control characters and
-    /// bidirectional controls.
-    pub id: String,
-    /// The title; may be empty.
-    #[serde(default)]
-    pub title: String,
-    /// The body; may be empty.
-    pub text: String,
-    /// The group, for example the article that the passage is from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group: Option<String>,
-}
-
-impl Document {
-    /// Returns [`Document::text_with_title`], or the trimmed body alone.
-    pub fn text_with_optional_title(&self, with_title: bool) -> String {
-        match with_title {
-            true => self.text_with_title(),
-            false => self.text.trim().to_owned(),
-        }
-    }
-
-    /// Returns the text that is analyzed, scored and shown: title, a space, body, trimmed.
-    pub fn text_with_title(&self) -> String {
-        format!("{} {}", self.title, self.text).trim().to_owned()
-    }
 }
 
 /// Relevance judgments: query id, document id, grade. Grades below 1 mean not relevant.
@@ -172,14 +143,14 @@ impl Collection {
         self.docs
             .iter()
             .enumerate()
-            .map(|(at, doc)| (doc.id.as_str(), at as u32))
+            .map(|(at, doc)| (doc.id(), at as u32))
             .collect()
     }
 
     /// Returns the grades of documents for a query.
     pub fn grades_of_documents(&self, query: usize, docs: &[u32]) -> Vec<Option<i32>> {
         let grades = self.qrels.0.get(&self.queries[query].id);
-        let grade = |doc: &u32| grades?.get(&self.docs[*doc as usize].id).copied();
+        let grade = |doc: &u32| grades?.get(self.docs[*doc as usize].id()).copied();
         docs.iter().map(grade).collect()
     }
 
@@ -207,10 +178,10 @@ impl Collection {
         }
         part("");
         for doc in &self.docs {
-            part(&doc.id);
-            part(&doc.title);
-            part(&doc.text);
-            part(doc.group.as_deref().unwrap_or_default());
+            part(doc.id());
+            part(doc.title());
+            part(doc.text());
+            part(doc.group().unwrap_or_default());
         }
         encode_hex(&hasher.finalize())
     }

@@ -79,6 +79,7 @@ pub struct Study {
     /// The queries, in file order.
     pub queries: Vec<Query>,
     /// The documents of all pools.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::collection::DocumentFields>))]
     pub docs: Vec<Document>,
     /// Grades of the pooled documents and of the other judged documents of these queries.
     pub qrels: Qrels,
@@ -204,20 +205,20 @@ impl Study {
     /// Returns the id of a document: `421`, or `421#lnc2:3` if it is derived.
     pub fn study_doc_id(&self, text: StudyDocNo) -> String {
         let text = self.study_docs[text as usize];
-        text.id(&self.docs[text.source_doc() as usize].id)
+        text.id(self.docs[text.source_doc() as usize].id())
     }
 
     /// Returns the text of a document that is analyzed and scored.
     pub fn study_doc_text(&self, text: StudyDocNo) -> String {
         let text = self.study_docs[text as usize];
-        text.text_to_score(&self.docs[text.source_doc() as usize].text_with_title())
+        text.text_to_score(self.docs[text.source_doc() as usize].text_with_title())
     }
 
     /// Returns the grade of a document for a query; a derived document has that of its original.
     pub fn relevance_grade(&self, query: usize, text: StudyDocNo) -> Option<i32> {
         let doc = self.study_docs[text as usize].source_doc();
         self.qrels
-            .grade(&self.queries[query].id, &self.docs[doc as usize].id)
+            .grade(&self.queries[query].id, self.docs[doc as usize].id())
     }
 
     /// Returns the unique pairs of query and document, to be scored elsewhere.

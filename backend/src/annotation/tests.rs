@@ -21,7 +21,7 @@ use shared::annotation::{
     event, sample,
 };
 use shared::api::annotation::TaskProgressSummary;
-use shared::collection::{Collection, Document, Qrels, Query};
+use shared::collection::{Collection, Document, DocumentFields, Qrels, Query};
 use shared::study::build::{StudyInputs, make_study};
 use shared::study::preparation::{
     ParsedInputFiles, SequentialShardExecutor, run_never_waiting_future,
@@ -47,11 +47,12 @@ pub(crate) fn study(name: &str) -> Study {
         "bank bank sea",
         "river sea mud",
     ];
-    let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Document {
-        id: id.to_string(),
-        title: String::new(),
-        text: (*text).to_owned(),
-        group: None,
+    let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| {
+        Document::from(DocumentFields {
+            id: id.to_string().into(),
+            text: (*text).into(),
+            ..DocumentFields::default()
+        })
     });
     let queries = ["river", "sea bank"].iter().zip(1..);
     let queries = queries.map(|(text, id): (_, u32)| Query {

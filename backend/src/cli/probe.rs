@@ -264,7 +264,7 @@ impl ScoreArgs {
                     continue;
                 };
                 let text = work.mined.study_docs[text as usize];
-                let id = text.id(&collection.docs[text.source_doc() as usize].id);
+                let id = text.id(collection.docs[text.source_doc() as usize].id());
                 writeln!(out, "{}\t{id}\t{score:.16e}", collection.queries[query].id)?;
             }
             out.flush()
@@ -488,6 +488,6 @@ impl ScoringWork {
 fn ids(collection: &Collection) -> CollectionExternalIds<'_> {
     CollectionExternalIds {
         queries: collection.queries.iter().map(|it| it.id.as_str()).collect(),
-        docs: collection.docs.iter().map(|it| it.id.as_str()).collect(),
+        docs: collection.docs.iter().map(|it| it.id()).collect(),
     }
 }

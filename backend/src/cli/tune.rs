@@ -163,7 +163,7 @@ impl TuneArgs {
             .enumerate()
             .map(|(at, docs)| {
                 let query = &collection.queries[at];
-                let doc_id = |doc: u32| collection.docs[doc as usize].id.clone();
+                let doc_id = |doc: u32| collection.docs[doc as usize].id().to_owned();
                 QueryWithDocumentTermCounts::from_ranked_documents(
                     &index,
                     &query.id,

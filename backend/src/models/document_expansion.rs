@@ -308,7 +308,7 @@ impl NeuralRanker {
     /// with the number of expanded documents.
     pub(crate) fn rank_expanded_documents(
         &self,
-        documents: &[String],
+        documents: &[&str],
         queries: &[&str],
         k: usize,
         mut done: impl FnMut(usize),

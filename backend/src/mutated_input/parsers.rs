@@ -424,7 +424,7 @@ fn analyzes(input: &[u8]) -> bool {
 fn reads_instances(input: &[u8]) -> bool {
     let ids = CollectionExternalIds {
         queries: SMALL.queries.iter().map(|it| it.id.as_str()).collect(),
-        docs: SMALL.docs.iter().map(|it| it.id.as_str()).collect(),
+        docs: SMALL.docs.iter().map(|it| it.id()).collect(),
     };
     in_file(input, |path| {
         instances::read_instance_file(path, &ids).is_ok()

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use neural::{Doc2Query, GeneratedQueries, QueryGenerationConfig};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use shared::collection::{Collection, Document};
+use shared::collection::{Collection, Document, DocumentFields};
 use shared::error::Error as InputError;
 
 use crate::collection_files::{CollectionWithReadReport, write_beir_files, write_lines};
@@ -109,8 +109,7 @@ pub(crate) fn write_expanded_collection(
     bar.set_position(draft.written.len() as u64);
     let n_at_once = PER_THREAD * rayon::current_num_threads();
     for some in docs[draft.written.len()..].chunks(n_at_once) {
-        let texts: Vec<String> = some.iter().map(Document::text_with_title).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let texts: Vec<&str> = some.iter().map(Document::text_with_title).collect();
         let queries = wanted
             .model
             .generate_queries_per_document(&texts, &wanted.sampling);
@@ -135,7 +134,7 @@ pub(crate) fn write_expanded_collection(
     let lines = loaded.collection.docs.iter().zip(&written);
     let lines = lines.map(|(doc, kept)| {
         json(&Line {
-            id: &doc.id,
+            id: doc.id(),
             queries: &kept.queries,
         })
     });
@@ -178,12 +177,17 @@ fn check_out(out: &Path) -> Result<&Path, Error> {
 
 /// Appends queries to the text of a document, as docTTTTTquery does.
 fn add(doc: &mut Document, queries: &[String]) {
+    let mut text = doc.text().to_owned();
     for query in queries.iter().filter(|it| !it.is_empty()) {
-        if !doc.text.is_empty() {
-            doc.text.push(' ');
+        if !text.is_empty() {
+            text.push(' ');
         }
-        doc.text.push_str(query);
+        text.push_str(query);
     }
+    *doc = Document::from(DocumentFields {
+        text: text.into(),
+        ..doc.fields()
+    });
 }
 
 impl<'a> ExpansionRecord<'a> {
@@ -356,13 +360,13 @@ mod tests {
             .zip(&added)
         {
             assert_eq!(
-                (&old.id, &old.title, &old.group),
-                (&new.id, &new.title, &new.group)
+                (old.id(), old.title(), old.group()),
+                (new.id(), new.title(), new.group())
             );
-            assert_eq!(added["_id"], old.id.as_str());
+            assert_eq!(added["_id"], old.id());
             // The queries that the model generates for the document alone.
             let alone = model
-                .generate_queries_per_document(&[&old.text_with_title()], &wanted.sampling)
+                .generate_queries_per_document(&[old.text_with_title()], &wanted.sampling)
                 .unwrap();
             let queries = alone[0].queries.iter();
             let queries: Vec<&str> = queries.map(|it| it.text.as_str()).collect();
@@ -370,8 +374,8 @@ mod tests {
             assert_eq!(added["queries"], serde_json::json!(queries));
             let filled: Vec<&str> = queries.into_iter().filter(|it| !it.is_empty()).collect();
             n_filled += filled.len();
-            let expected = format!("{} {}", old.text, filled.join(" "));
-            assert_eq!(new.text, expected.trim());
+            let expected = format!("{} {}", old.text(), filled.join(" "));
+            assert_eq!(new.text(), expected.trim());
         }
         assert!(
             n_filled >= 6 && n_truncated == 1,
@@ -443,9 +447,9 @@ mod tests {
         );
         let [once, twice] = [&once, &twice].map(|it| loaded(it).collection.docs);
         assert!(
-            twice[0].text.ends_with("sea. kept too"),
+            twice[0].text().ends_with("sea. kept too"),
             "{}",
-            twice[0].text
+            twice[0].text()
         );
         assert_eq!(once[1..], twice[1..]);
     }

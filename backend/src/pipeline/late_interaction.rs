@@ -165,8 +165,7 @@ fn token_df(
         let bodies = docs
             .iter()
             .map(|it| it.text_with_optional_title(with_titles));
-        let bodies: Vec<String> = bodies.collect();
-        let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
+        let bodies: Vec<&str> = bodies.collect();
         for ids in ranker.token_ids_without_special(&bodies)? {
             let distinct: BTreeSet<u32> = ids
                 .into_iter()
@@ -198,7 +197,8 @@ impl Texts {
         Texts {
             bodies: readers
                 .keys()
-                .map(|&it| collection.docs[it as usize].text_with_optional_title(with_titles))
+                .map(|&it| &collection.docs[it as usize])
+                .map(|it| it.text_with_optional_title(with_titles).to_owned())
                 .collect(),
             readers: readers.into_values().collect(),
         }

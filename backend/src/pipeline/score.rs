@@ -150,7 +150,7 @@ fn brought_scores(
     use std::fmt::Write;
     let values = scoring.pairs.iter().map(|(query, text)| {
         let text = scoring.texts[text as usize];
-        let id = text.id(&scoring.collection.docs[text.source_doc() as usize].id);
+        let id = text.id(scoring.collection.docs[text.source_doc() as usize].id());
         brought
             .get(&scoring.collection.queries[query].id)?
             .get(&id)
@@ -201,7 +201,7 @@ impl PairBodies {
             .map(|&it| texts[it as usize])
             .map(|it| {
                 let doc = &collection.docs[it.source_doc() as usize];
-                it.text_to_score(&doc.text_with_optional_title(with_titles))
+                it.text_to_score(doc.text_with_optional_title(with_titles))
             })
             .collect();
         let place = |text: u32| needed.partition_point(|&it| it < text) as u32;

@@ -281,7 +281,9 @@ pub(crate) fn hash_remined_instances(
 ) -> Result<String, Error> {
     let (mined, collection) = mine_defined(&stored.definition, collection, folder)?;
     let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
-    Ok(mined.digest_instances(&query_ids, |doc| collection.docs[doc as usize].id.clone()))
+    Ok(mined.digest_instances(&query_ids, |doc| {
+        collection.docs[doc as usize].id().to_owned()
+    }))
 }
 
 /// Mines the instances of a study that has not been created. Also returns its collection, with the
@@ -405,11 +407,7 @@ fn compute_missing_scores_of(
 /// Returns the index of the collection of a study, without the documents that the study added.
 fn index_without_additions(study: &Study) -> Result<Index, Error> {
     let n_own = study.docs.len() - study.addition_counts.n_docs as usize;
-    let texts: Vec<String> = study.docs[..n_own]
-        .iter()
-        .map(Document::text_with_title)
-        .collect();
-    let texts = texts.iter().map(String::as_str);
+    let texts = study.docs[..n_own].iter().map(Document::text_with_title);
     Ok(Index::build(&study.definition.analyzer, texts)?)
 }
 

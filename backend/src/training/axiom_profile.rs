@@ -65,7 +65,7 @@ impl<R: RankerToEvaluate> AxiomInstances<R> {
             let body = &prepared.collection.docs[doc.source_doc() as usize];
             let body = body.text_with_optional_title(ranker.reads_titles());
             let query = &prepared.collection.queries[query].text;
-            ranker.prepare_pair(query, &doc.text_to_score(&body))
+            ranker.prepare_pair(query, &doc.text_to_score(body))
         };
         let all: Vec<(usize, u32)> = pairs.iter().collect();
         Ok(AxiomInstances {

@@ -200,7 +200,7 @@ impl SplitCandidates {
         };
         let ids = CollectionExternalIds {
             queries: collection.queries.iter().map(|it| it.id.as_str()).collect(),
-            docs: collection.docs.iter().map(|it| it.id.as_str()).collect(),
+            docs: collection.docs.iter().map(|it| it.id()).collect(),
         };
         let (mined, origin) =
             InstanceFileReader::open(&instances.file, &ids)?.read_mining_result(&ids)?;
@@ -296,7 +296,7 @@ impl SplitCandidates {
     ) -> (&'a str, &'a str) {
         let CandidateRow { query, doc, .. } = self.rows[row];
         let query = &collection.queries[self.queries[query]].id;
-        (query, &collection.docs[doc].id)
+        (query, collection.docs[doc].id())
     }
 
     /// Names the document and the query of a row.
@@ -350,13 +350,13 @@ impl<'a, R: RankerToEvaluate> PreparedCandidates<'a, R> {
                 doc: row.doc as DocNo,
                 times: row.times as u32,
             };
-            ranker.prepare_pair(query, &document.text_to_score(&body))
+            ranker.prepare_pair(query, &document.text_to_score(body))
         };
         let mut qrels = Qrels::default();
         for row in candidates.rows.iter().filter(|it| it.times == 1) {
             let query = &collection.queries[candidates.queries[row.query]].id;
             let grades = qrels.0.entry(query.clone()).or_default();
-            grades.insert(collection.docs[row.doc].id.clone(), row.grade);
+            grades.insert(collection.docs[row.doc].id().to_owned(), row.grade);
         }
         let pairs = candidates.rows.par_iter().map(prepare);
         Ok(PreparedCandidates {
@@ -380,7 +380,7 @@ impl<'a, R: RankerToEvaluate> PreparedCandidates<'a, R> {
         for (row, &score) in rows.filter(|it| it.0.times == 1) {
             let query = &self.collection.queries[self.candidates.queries[row.query]].id;
             run.0.entry(query.clone()).or_default().push(RunEntry {
-                doc: self.collection.docs[row.doc].id.clone(),
+                doc: self.collection.docs[row.doc].id().to_owned(),
                 rank: 0,
                 score,
             });
@@ -394,11 +394,9 @@ impl<'a, R: RankerToEvaluate> PreparedCandidates<'a, R> {
 
     /// Scores the candidates with BM25, with the statistics of the whole collection.
     fn bm25_scores(&self, with_titles: bool) -> Result<Vec<f64>, Error> {
-        let docs = self.collection.docs.par_iter();
-        let texts: Vec<_> = docs
-            .map(|it| it.text_with_optional_title(with_titles))
-            .collect();
-        let index = Index::build(&Analyzer::default(), texts.iter().map(|it| &**it))?;
+        let docs = self.collection.docs.iter();
+        let texts = docs.map(|it| it.text_with_optional_title(with_titles));
+        let index = Index::build(&Analyzer::default(), texts)?;
         let bm25 = LexicalRanker::Bm25(Bm25::DEFAULT);
         let of_query = |rows: &[CandidateRow]| {
             let query = &self.collection.queries[self.candidates.queries[rows[0].query]];
@@ -429,21 +427,21 @@ impl<'a, R: RankerToEvaluate> PreparedCandidates<'a, R> {
         let others = neural::training::random_cycle(queries.len(), seed);
         let swap = |row: &CandidateRow| {
             let other = &self.collection.queries[queries[others[row.query]]];
-            ranker.prepare_pair(&other.text, &text(row.doc))
+            ranker.prepare_pair(&other.text, text(row.doc))
         };
         let swapped = self.candidates.rows.par_iter().map(swap);
         let swapped: Vec<R::Pair> = swapped.collect::<Result<_, Error>>()?;
         let swapped = ranker.score_pairs(&swapped.iter().collect::<Vec<_>>())?;
         let bm25 = self.bm25_scores(with_titles)?;
         let rows = self.candidates.rows.iter();
-        let lengths = rows.map(|it| InteractionRanker::words_of(&text(it.doc)).len() as f64);
+        let lengths = rows.map(|it| InteractionRanker::words_of(text(it.doc)).len() as f64);
         let lengths: Vec<f64> = lengths.collect();
         let negative: Vec<f64> = lengths.iter().map(|it| -it).collect();
         let mean = |scores: &[f64]| measure_values(&self.evaluate_scores(scores).mean);
         let training_rows = training.iter().flat_map(|it| &it.rows[..it.n_candidates]);
-        let known: BTreeSet<String> = training_rows.map(|it| text(it.doc)).collect();
+        let known: BTreeSet<&str> = training_rows.map(|it| text(it.doc)).collect();
         let rows = self.candidates.rows.iter();
-        let n_known = rows.filter(|it| known.contains(&text(it.doc))).count() as u64;
+        let n_known = rows.filter(|it| known.contains(text(it.doc))).count() as u64;
         Ok(EffectivenessControls {
             swapped_queries: mean(&swapped),
             longest_first: mean(&lengths),
@@ -487,7 +485,7 @@ pub(super) fn standard_errors(evaluation: &RunEvaluation) -> MeasureValues {
 pub(super) mod tests {
     use std::path::Path;
 
-    use shared::collection::{Document, Query};
+    use shared::collection::{Document, DocumentFields, Query};
     use shared::probe::CandidatePoolSpec;
 
     use super::*;
@@ -495,11 +493,12 @@ pub(super) mod tests {
     /// Returns documents with their ids, and a training query with the relevant document `good` and
     /// the judged document `bad`.
     pub(in super::super) fn collection_of_one_query(docs: &[(&str, &str)]) -> Collection {
-        let document = |(id, text): &(&str, &str)| Document {
-            id: (*id).to_owned(),
-            title: String::new(),
-            text: (*text).to_owned(),
-            group: None,
+        let document = |(id, text): &(&str, &str)| {
+            Document::from(DocumentFields {
+                id: (*id).into(),
+                text: (*text).into(),
+                ..DocumentFields::default()
+            })
         };
         let query = Query {
             id: "q".to_owned(),

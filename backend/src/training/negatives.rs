@@ -100,8 +100,8 @@ impl PoolRankings<'_> {
                 });
                 let known: Vec<BTreeMap<&str, f64>> = known.collect();
                 let score = |it: &CandidateRow| {
-                    let doc = &self.collection.docs[it.doc].id;
-                    known[it.query].get(doc.as_str()).copied()
+                    let doc = self.collection.docs[it.doc].id();
+                    known[it.query].get(doc).copied()
                 };
                 candidates.rows.iter().map(score).collect()
             }

@@ -47,7 +47,7 @@ impl PerturbedTexts {
         docs.dedup();
         let docs = docs.into_par_iter().map(|doc| {
             let text = collection.docs[doc].text_with_optional_title(config.reads_titles);
-            (doc, words::ids(vocabulary, &text))
+            (doc, words::ids(vocabulary, text))
         });
         PerturbedTexts {
             settings: settings.clone(),

@@ -51,17 +51,19 @@ impl CandidatePools {
 
 #[cfg(test)]
 mod tests {
-    use shared::collection::{Document, Query};
+    use shared::collection::{Document, DocumentFields, Query};
 
     use super::*;
 
     #[test]
     fn pools_have_the_documents_of_the_collection() {
-        let document = |id: &str| Document {
-            id: id.to_owned(),
-            title: String::new(),
-            text: "a river".to_owned(),
-            group: Some(id[..1].to_owned()),
+        let document = |id: &str| {
+            Document::from(DocumentFields {
+                id: id.into(),
+                title: "".into(),
+                text: "a river".into(),
+                group: Some(id[..1].into()),
+            })
         };
         let query = Query {
             id: "q".to_owned(),

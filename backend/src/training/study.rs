@@ -211,7 +211,7 @@ fn plan(
 fn read_probes(file: &Path, collection: &Collection) -> Result<Vec<Probe>, Error> {
     let ids = CollectionExternalIds {
         queries: collection.queries.iter().map(|it| it.id.as_str()).collect(),
-        docs: collection.docs.iter().map(|it| it.id.as_str()).collect(),
+        docs: collection.docs.iter().map(|it| it.id()).collect(),
     };
     let reader = InstanceFileReader::open(file, &ids)?;
     Ok(reader.origin.n_before_cap.iter().map(|it| it.0).collect())

@@ -67,7 +67,7 @@ fn count_words(collection: &Collection, with_titles: bool) -> BTreeMap<String, W
     let count_part = |docs: &[shared::collection::Document]| {
         let mut counts: BTreeMap<String, WordCounts> = BTreeMap::new();
         for doc in docs {
-            let words = InteractionRanker::words_of(&doc.text_with_optional_title(with_titles));
+            let words = InteractionRanker::words_of(doc.text_with_optional_title(with_titles));
             let distinct: BTreeSet<&String> = words.iter().collect();
             for word in distinct {
                 counts.entry(word.clone()).or_default().documents += 1;

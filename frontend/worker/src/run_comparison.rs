@@ -32,7 +32,7 @@ pub(crate) fn build_comparison_input_from_files<'a>(
             | CollectionFileContent::Pairs(_) => (),
         }
     }
-    require_unique_ids("document", docs.iter().map(|it| it.id.as_str()))?;
+    require_unique_ids("document", docs.iter().map(|it| it.id()))?;
     require_unique_ids("query", queries.iter().map(|it| it.id.as_str()))?;
     if queries.is_empty() {
         return Err(setting_problem(
@@ -53,7 +53,7 @@ pub(crate) fn build_comparison_input_from_files<'a>(
         content_hash: text_hash(&names.join("\n")),
         docs: docs
             .into_iter()
-            .map(|it| (it.id.as_str(), it))
+            .map(|it| (it.id(), it))
             .collect::<BTreeMap<_, _>>(),
         queries,
         qrels: Cow::Owned(qrels),

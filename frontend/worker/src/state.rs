@@ -209,7 +209,7 @@ impl WorkerState {
             }
         }
         all.set_query_splits(&splits);
-        require_unique_ids("document", all.docs.iter().map(|it| it.id.as_str()))?;
+        require_unique_ids("document", all.docs.iter().map(|it| it.id()))?;
         require_unique_ids("query", all.queries.iter().map(|it| it.id.as_str()))?;
         Ok(all)
     }

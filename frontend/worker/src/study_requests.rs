@@ -291,12 +291,12 @@ impl<T: Ord> IdNumbering<T> {
 
 fn text_id(study: &Study, text: StudyDocNo) -> String {
     let text = study.study_docs[text as usize];
-    text.id(&study.docs[text.source_doc() as usize].id)
+    text.id(study.docs[text.source_doc() as usize].id())
 }
 
 fn document_text(study: &Study, text: StudyDocNo) -> String {
     let text = study.study_docs[text as usize];
-    text.text_to_score(&study.docs[text.source_doc() as usize].text_with_title())
+    text.text_to_score(study.docs[text.source_doc() as usize].text_with_title())
 }
 
 /// Converts an error to the response that the server would give.

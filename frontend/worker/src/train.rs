@@ -103,7 +103,7 @@ async fn build_index(
     let mut builder = IndexBuilder::with_analyzer(analyzer).with_stored_tokens();
     for some in docs.chunks(DOCUMENTS_PER_STEP) {
         some.iter()
-            .for_each(|it| builder.add_document(&it.text_with_title()));
+            .for_each(|it| builder.add_document(it.text_with_title()));
         let done = builder.n_docs() as u64;
         if watch
             .is_stopped(WorkerPipelineStage::Index, done, docs.len() as u64)

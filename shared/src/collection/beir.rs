@@ -18,7 +18,7 @@ use super::lines::rows::{
     AcceptedRowWarnings, IdFirstOccurrences, feed_nonblank_lines_to_parser, quote_text,
     validate_query_text, validate_record_id, warn_about_document,
 };
-use super::{Document, Query};
+use super::{Document, DocumentFields, Query};
 use crate::collection::{FileInput, FileRowsAndReportResult};
 
 /// Reads documents. Empty documents are kept with a warning; of two with the same id the first is
@@ -29,12 +29,12 @@ pub fn read_beir_documents(file: FileInput<'_, impl Read>) -> FileRowsAndReportR
         let text = row.text.text("text")?;
         let group = row.doc_group.group("doc_group", warnings)?;
         warn_about_document(&title, &text, warnings);
-        Ok(Document {
-            id,
-            title: title.into_owned(),
-            text: text.into_owned(),
-            group,
-        })
+        Ok(Document::from(DocumentFields {
+            id: id.into(),
+            title,
+            text,
+            group: group.map(Cow::from),
+        }))
     })
 }
 

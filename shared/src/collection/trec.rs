@@ -206,7 +206,7 @@ impl UnknownCollectionIds {
         collection: &'a Collection,
     ) -> UnknownCollectionIds {
         let missing_queries = missing(queries, collection.queries.iter().map(|it| it.id.as_str()));
-        let missing_docs = missing(docs, collection.docs.iter().map(|it| it.id.as_str()));
+        let missing_docs = missing(docs, collection.docs.iter().map(|it| it.id()));
         let first = |ids: &[&str]| {
             ids.iter()
                 .take(Self::MAX_EXAMPLES)

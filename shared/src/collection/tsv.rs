@@ -9,7 +9,7 @@ use super::lines::rows::{
     AcceptedRowWarnings, IdFirstOccurrences, column_count_error, feed_nonblank_lines_to_parser,
     validate_record_id, warn_about_document,
 };
-use super::{Document, SplitsByQueryId};
+use super::{Document, DocumentFields, SplitsByQueryId};
 use crate::collection::{FileContentAndReportResult, FileInput, FileRowsAndReportResult};
 use crate::error::{Error, FileReadReport};
 
@@ -66,12 +66,12 @@ pub fn read_query_splits(
 }
 
 fn doc(id: &str, title: &str, text: &str) -> Document {
-    Document {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        text: text.to_owned(),
+    Document::from(DocumentFields {
+        id: id.into(),
+        title: title.into(),
+        text: text.into(),
         group: None,
-    }
+    })
 }
 
 fn read_docs(
@@ -82,8 +82,8 @@ fn read_docs(
     let reading = feed_nonblank_lines_to_parser(file, |line, row| {
         let doc = columns(line, row)?;
         let mut warnings = AcceptedRowWarnings::new();
-        warn_about_document(&doc.title, &doc.text, &mut warnings);
-        seen.validate_and_insert_id(&doc.id, line)?;
+        warn_about_document(doc.title(), doc.text(), &mut warnings);
+        seen.validate_and_insert_id(doc.id(), line)?;
         docs.push(doc);
         Ok(warnings)
     })?;

@@ -17,7 +17,7 @@ use super::lines::rows::{
     validate_record_id, warn_about_document,
 };
 use super::lines::{FileSizeLimits, LimitedDecompressedReader};
-use super::{Document, Qrels, Query};
+use super::{Document, DocumentFields, Qrels, Query};
 use crate::collection::{FileInput, FileRowsAndReportResult};
 use crate::error::{Error, FileReadReport};
 
@@ -170,12 +170,12 @@ impl<'de> Visitor<'de> for Passages<'_, '_> {
                 reading.warn_row(name, place, warnings.join("; "));
             }
             reading.n_rows += 1;
-            docs.push(Document {
-                id,
-                title: String::new(),
-                text,
-                group: Some(self.article.to_owned()),
-            });
+            docs.push(Document::from(DocumentFields {
+                id: id.into(),
+                title: "".into(),
+                text: text.into(),
+                group: Some(self.article.into()),
+            }));
         }
         Ok(())
     }
@@ -191,15 +191,12 @@ mod tests {
         let (docs, reading) =
             read_wikipassageqa_passages(FileInput::without_progress("p.json", file.as_bytes()))
                 .unwrap();
-        let named: Vec<_> = docs
-            .iter()
-            .map(|it| (it.id.as_str(), it.text.as_str()))
-            .collect();
+        let named: Vec<_> = docs.iter().map(|it| (it.id(), it.text())).collect();
         assert_eq!(
             named,
             [("10-0", "The étude."), ("10-1", ""), ("2-0", "A fugue.")]
         );
-        assert_eq!(docs[1].group.as_deref(), Some("10"));
+        assert_eq!(docs[1].group(), Some("10"));
         assert_eq!((reading.n_rows, reading.n_warned), (3, 1));
         for (file, said) in [
             (r#"{"1": {"0": "a", "0": "b"}}"#, "already used"),

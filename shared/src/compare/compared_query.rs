@@ -107,12 +107,12 @@ fn sample(
         let grade = grades.and_then(|it| it.get(doc).copied());
         let body = source.docs.get(doc).filter(|_| !source.has_withheld_texts);
         let body = body.map(|it| it.text_with_title());
-        let shown = body.as_deref().map(truncate_text_for_list);
+        let shown = body.map(truncate_text_for_list);
         ComparedDocument {
             doc_id: doc.to_owned(),
             grade,
             is_relevant: grade.is_some_and(|it| it >= asked.min_relevant_grade),
-            is_truncated: shown.zip(body.as_deref()).is_some_and(|it| it.0 != it.1),
+            is_truncated: shown.zip(body).is_some_and(|it| it.0 != it.1),
             text: shown.map(|it| marked(&asked.analyzer, &terms, &wanted, it)),
         }
     };

@@ -6,7 +6,7 @@ use super::{
     RankerComparison, RankerComparisonInput, RankerComparisonOptions, compare_rankers,
     ranker_info_of_run, selectable_ranker_from_run,
 };
-use crate::collection::{Collection, Document, Qrels, Query, Run, RunEntry};
+use crate::collection::{Collection, Document, DocumentFields, Qrels, Query, Run, RunEntry};
 use crate::text::Tokenizer;
 
 /// Id, text, split.
@@ -67,11 +67,12 @@ pub(crate) fn comparison_fixture_collection() -> Collection {
         group: None,
         split: Some(split.to_owned()),
     });
-    let docs = DOCS.map(|[id, text]| Document {
-        id: id.to_owned(),
-        title: String::new(),
-        text: text.to_owned(),
-        group: None,
+    let docs = DOCS.map(|[id, text]| {
+        Document::from(DocumentFields {
+            id: id.into(),
+            text: text.into(),
+            ..DocumentFields::default()
+        })
     });
     let mut qrels = Qrels::default();
     for (query, doc, grade) in GRADES {
@@ -124,11 +125,7 @@ pub(crate) fn comparison_input_from_runs(
         title: "Tiny".to_owned(),
         content_hash: collection.content_hash(),
         queries: collection.queries.iter().collect(),
-        docs: collection
-            .docs
-            .iter()
-            .map(|it| (it.id.as_str(), it))
-            .collect(),
+        docs: collection.docs.iter().map(|it| (it.id(), it)).collect(),
         qrels: Cow::Borrowed(&collection.qrels),
         rankers: about,
         choices: vec![

@@ -203,12 +203,8 @@ impl RankerComparisonInput<'_> {
         let asked = top_fractions::query_tokens_without_stop_words(analyzer, &query.text);
         [&tops[0], &tops[1]].map(|top| {
             let docs = top.iter().filter_map(|it| self.docs.get(it));
-            let bodies: Vec<String> = docs.map(|it| it.text_with_title()).collect();
-            top_fractions::mean_query_and_novel_fractions(
-                analyzer,
-                &asked,
-                bodies.iter().map(String::as_str),
-            )
+            let bodies = docs.map(|it| it.text_with_title());
+            top_fractions::mean_query_and_novel_fractions(analyzer, &asked, bodies)
         })
     }
 }

@@ -11,7 +11,7 @@ use super::query_list::{
 use super::query_metrics::PairedQueryMetrics;
 use super::question_class::QuestionClass;
 use super::*;
-use crate::collection::{Document, Query};
+use crate::collection::{Document, DocumentFields, Query};
 use crate::stats::EstimateWithInterval;
 use crate::study::fixture as studies;
 use crate::study::top_documents::MAX_TEXT_CHARACTERS;
@@ -424,12 +424,10 @@ fn hostile_queries_are_only_long() {
         group: None,
         split: None,
     });
-    collection.docs.push(Document {
-        id: "d11".to_owned(),
-        title: String::new(),
-        text: String::new(),
-        group: None,
-    });
+    collection.docs.push(Document::from(DocumentFields {
+        id: "d11".into(),
+        ..DocumentFields::default()
+    }));
     let runs = [
         fixture::run_from_ranked_lists(&[("q6", &["d11", "nowhere"])]),
         fixture::run_from_ranked_lists(&[("q6", &["nowhere"])]),

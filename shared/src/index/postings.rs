@@ -1,7 +1,8 @@
 //! The inverted index: the documents that contain each term, with the numbers of occurrences.
 //!
-//! The documents of a term are ascending, and each is stored as its gap g to the one before. One
-//! occurrence is written as the integer 2g + 1; several are written as 2g, followed by their number.
+//! The documents of a term are ascending, and each is stored as its gap g to the one before, or to
+//! 0. One occurrence is written as the integer 2g + 1; several are written as 2g, followed by their
+//! number.
 
 use super::DocNo;
 use super::forward_index::ForwardIndex;

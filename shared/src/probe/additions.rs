@@ -13,7 +13,7 @@ use super::manipulation::{Manipulation, ManipulationInput, ManipulationWordLists
 use super::mining::draw_random_indices;
 use super::transfer::{TransferPairSet, UsedAndSkippedPairCounts};
 use super::{AxiomVariant, MiningThresholds, Probe};
-use crate::collection::{Collection, Document, Query};
+use crate::collection::{Collection, Document, DocumentFields, Query};
 use crate::index::{DocNo, Index};
 use crate::text::linguistics::{LinguisticAnalysis, tag_words_and_noun_phrases};
 
@@ -41,7 +41,7 @@ pub struct DerivedDocument {
 
 /// The bodies of documents with their linguistic analysis, each computed once when needed.
 #[derive(Debug, Default)]
-pub struct LinguisticAnalysisCache(Vec<OnceLock<(String, LinguisticAnalysis)>>);
+pub struct LinguisticAnalysisCache(Vec<OnceLock<LinguisticAnalysis>>);
 
 impl LinguisticAnalysisCache {
     /// Creates the cache for a collection, with no document analyzed yet.
@@ -78,12 +78,13 @@ impl DerivedDocumentBuilder<'_> {
         manipulations.collect()
     }
 
-    fn read(&self, doc: DocNo) -> &(String, LinguisticAnalysis) {
-        self.documents.0[doc as usize].get_or_init(|| {
-            let body = self.collection.docs[doc as usize].text_with_title();
-            let analysis = tag_words_and_noun_phrases(&body);
-            (body, analysis)
-        })
+    fn read(&self, doc: DocNo) -> (&str, &LinguisticAnalysis) {
+        let body = self.collection.docs[doc as usize].text_with_title();
+        let analysis = &self.documents.0[doc as usize];
+        (
+            body,
+            analysis.get_or_init(|| tag_words_and_noun_phrases(body)),
+        )
     }
 
     /// Builds the derived documents of one query; queries can be processed in parallel.
@@ -95,7 +96,7 @@ impl DerivedDocumentBuilder<'_> {
         let asked = &self.collection.queries[query];
         let judged = self.collection.qrels.0.get(&asked.id);
         let grade = |doc: DocNo| {
-            let id = &self.collection.docs[doc as usize].id;
+            let id = self.collection.docs[doc as usize].id();
             judged.and_then(|it| it.get(id))
         };
         let needs_others = manipulations.iter().any(|it| it.1.needs_other_docs());
@@ -103,10 +104,7 @@ impl DerivedDocumentBuilder<'_> {
         let others: Vec<(&str, &LinguisticAnalysis)> = pool
             .iter()
             .filter(is_other)
-            .map(|&it| {
-                let (body, analysis) = self.read(it);
-                (body.as_str(), analysis)
-            })
+            .map(|&it| self.read(it))
             .collect();
         let mut made = Vec::new();
         let limits = self.limits;
@@ -117,7 +115,7 @@ impl DerivedDocumentBuilder<'_> {
         for doc in chosen.into_iter().map(|it| pool[it]) {
             let (text, analysis) = self.read(doc);
             let source = ManipulationInput {
-                id: &self.collection.docs[doc as usize].id,
+                id: self.collection.docs[doc as usize].id(),
                 text,
                 analysis,
                 query: &asked.text,
@@ -185,7 +183,7 @@ impl AddedSamplesByQuery {
             ..AddedSamplesByQuery::default()
         };
         let mut add = |doc: Document, collection: &mut Collection| {
-            index.add_text_without_statistics(&doc.text_with_title());
+            index.add_text_without_statistics(doc.text_with_title());
             collection.docs.push(doc);
             (collection.docs.len() - 1) as DocNo
         };
@@ -203,17 +201,16 @@ impl AddedSamplesByQuery {
                     Probe::Manipulation(it) => it.depends_on_query(),
                     _ => false,
                 };
-                let original = &collection.docs[of as usize].id;
+                let original = collection.docs[of as usize].id();
                 let id = match is_of_query {
                     true => format!("{original}#{slug}@{}", collection.queries[query].id),
                     false => format!("{original}#{slug}"),
                 };
-                let doc = Document {
-                    id,
-                    title: String::new(),
-                    text: body,
-                    group: None,
-                };
+                let doc = Document::from(DocumentFields {
+                    id: id.into(),
+                    text: body.into(),
+                    ..DocumentFields::default()
+                });
                 let place = match known.get(&(which, of)).filter(|_| !is_of_query) {
                     Some(&place) => place,
                     None => add(doc, collection),
@@ -236,12 +233,11 @@ impl AddedSamplesByQuery {
             for (pair, query) in samples {
                 let id = format!("{}#{}", probe.slug(), pair.id);
                 let mut text = |side: &str, text: &str| {
-                    let doc = Document {
-                        id: format!("{id}:{side}"),
-                        title: String::new(),
-                        text: text.to_owned(),
-                        group: None,
-                    };
+                    let doc = Document::from(DocumentFields {
+                        id: format!("{id}:{side}").into(),
+                        text: text.into(),
+                        ..DocumentFields::default()
+                    });
                     add(doc, collection)
                 };
                 let texts = [text("a", &pair.a), text("b", &pair.b)];

@@ -134,7 +134,7 @@ impl<'a> CandidatePoolSelector<'a> {
         Ok(CandidatePoolSelector {
             collection,
             index,
-            numbers: own.map(|(doc, number)| (doc.id.as_str(), number)).collect(),
+            numbers: own.map(|(doc, number)| (doc.id(), number)).collect(),
             source,
         })
     }
@@ -162,7 +162,8 @@ impl<'a> CandidatePoolSelector<'a> {
             }
             PoolSource::Group => {
                 let docs = self.collection.docs.iter().zip(0..);
-                let same = docs.filter(|it| it.0.group.is_some() && it.0.group == query.group);
+                let same = docs
+                    .filter(|it| it.0.group().is_some() && it.0.group() == query.group.as_deref());
                 (same.map(|it| it.1).collect(), 0)
             }
             PoolSource::All => ((0..self.index.n_docs() as DocNo).collect(), 0),

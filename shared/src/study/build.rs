@@ -177,8 +177,9 @@ fn assemble(parts: StudyParts) -> Study {
         ..
     } = &prepared;
     let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
-    let instances_hash =
-        mined.digest_instances(&query_ids, |doc| collection.docs[doc as usize].id.clone());
+    let instances_hash = mined.digest_instances(&query_ids, |doc| {
+        collection.docs[doc as usize].id().to_owned()
+    });
 
     let pooled: BTreeSet<DocNo> = mined.study_docs.iter().map(|it| it.source_doc()).collect();
     let place: BTreeMap<DocNo, DocNo> = pooled

@@ -46,7 +46,7 @@ impl Study {
         };
         self.docs
             .iter()
-            .for_each(|it| builder.add_document(&it.text_with_title()));
+            .for_each(|it| builder.add_document(it.text_with_title()));
         builder.finish()
     }
 

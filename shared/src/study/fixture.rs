@@ -3,7 +3,7 @@
 use super::build::{StudyInputs, make_study};
 use super::preparation::{ParsedInputFiles, SequentialShardExecutor, run_never_waiting_future};
 use super::{ManipulationLookupFiles, Study, StudyDefinition};
-use crate::collection::{Collection, Document, Qrels, Query};
+use crate::collection::{Collection, Document, DocumentFields, Qrels, Query};
 use crate::probe::{AxiomVariant, MiningThresholds, Probe};
 use crate::text::Analyzer;
 
@@ -90,11 +90,12 @@ pub(crate) fn fixture_study_definition(delta: u32) -> StudyDefinition {
 /// Returns a collection with documents `1`, `2`, … and queries `q`, `q1`, …; the first has a
 /// judgment.
 pub(crate) fn fixture_collection(queries: &[&str], texts: &[&str]) -> Collection {
-    let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Document {
-        id: id.to_string(),
-        title: String::new(),
-        text: (*text).to_owned(),
-        group: None,
+    let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| {
+        Document::from(DocumentFields {
+            id: id.to_string().into(),
+            text: (*text).into(),
+            ..DocumentFields::default()
+        })
     });
     let mut qrels = Qrels::default();
     qrels.0.insert("q".to_owned(), [("1".to_owned(), 1)].into());

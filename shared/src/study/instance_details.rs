@@ -341,7 +341,7 @@ impl Study {
 
     fn source_title(&self, doc: StudyDocNo) -> &str {
         let source = self.study_docs[doc as usize].source_doc();
-        self.docs[source as usize].title.trim()
+        self.docs[source as usize].title().trim()
     }
 
     /// Marks the title of a document.

@@ -136,7 +136,7 @@ impl<'a, E: ShardExecutor> RunningStage<'a, E> {
     ) -> Result<Index, E::Error> {
         for some in docs.chunks(DOCS_AT_ONCE) {
             some.iter()
-                .for_each(|it| builder.add_document(&it.text_with_title()));
+                .for_each(|it| builder.add_document(it.text_with_title()));
             self.advance(some.len()).await?;
         }
         Ok(builder.finish()?)

@@ -200,7 +200,8 @@ mod tests {
     #[test]
     fn the_length_of_a_title_is_told() {
         let mut collection = fixture::fixture_collection(&["river"], &["It flows.", "River"]);
-        collection.docs[0].title = "The river".to_owned();
+        let text = collection.docs[0].text().to_owned();
+        collection.docs[0].set_title_and_text("The river", &text);
         let definition = fixture::fixture_study_definition(10);
         let study = fixture::make_fixture_study(definition, collection);
         let found = study.top_documents(0, "").unwrap();

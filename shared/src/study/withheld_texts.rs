@@ -28,15 +28,14 @@ impl Study {
     /// Returns the study without titles and texts of its documents. Queries, ids, term statistics
     /// and scores stay.
     pub fn without_texts(mut self) -> Study {
-        let hashes = self.docs.iter().map(|it| text_hash(&it.text_with_title()));
+        let hashes = self.docs.iter().map(|it| text_hash(it.text_with_title()));
         self.withheld_texts = Some(WithheldTextHashesAndLengths {
             text_hashes: hashes.collect(),
             n_terms: controls::study_document_lengths(&self),
             is_restored: false,
         });
         for doc in &mut self.docs {
-            doc.title = String::new();
-            doc.text = String::new();
+            doc.set_title_and_text("", "");
         }
         self
     }
@@ -56,11 +55,9 @@ impl Study {
         };
         let n = self.docs.len() - self.addition_counts.n_docs as usize;
         let own = &mut self.docs[..n];
-        let known: BTreeMap<&str, &Document> = copy.iter().map(|it| (it.id.as_str(), it)).collect();
-        let found: Vec<Option<&Document>> = own
-            .iter()
-            .map(|it| known.get(it.id.as_str()).copied())
-            .collect();
+        let known: BTreeMap<&str, &Document> = copy.iter().map(|it| (it.id(), it)).collect();
+        let found: Vec<Option<&Document>> =
+            own.iter().map(|it| known.get(it.id()).copied()).collect();
         let refuse = |reason: String| {
             Err(Error::conflicting_value(
                 ErrorFieldName::with_display_name("copy", "your copy"),
@@ -73,26 +70,22 @@ impl Study {
             return refuse(format!(
                 "{n_missing} of the {n} documents of this study are missing; the first is {}; \
                  add the whole corpus",
-                first.id
+                first.id()
             ));
         }
-        let differs = |it: &(&Document, &String)| text_hash(&it.0.text_with_title()) != *it.1;
+        let differs = |it: &(&Document, &String)| text_hash(it.0.text_with_title()) != *it.1;
         let mut other = found.iter().copied().flatten().zip(&withheld.text_hashes);
         if let Some((first, _)) = other.find(differs) {
             let n_other = other.filter(differs).count() + 1;
             return refuse(format!(
                 "{n_other} of {n} documents differ in text from the study; the first is {}; add \
                  the same version of the corpus",
-                first.id
+                first.id()
             ));
         }
-        let texts: Vec<(String, String)> = found
-            .into_iter()
-            .flatten()
-            .map(|it| (it.title.clone(), it.text.clone()))
-            .collect();
-        for (doc, (title, text)) in own.iter_mut().zip(texts) {
-            (doc.title, doc.text) = (title, text);
+        let found: Vec<&Document> = found.into_iter().flatten().collect();
+        for (doc, it) in own.iter_mut().zip(found) {
+            doc.set_title_and_text(it.title(), it.text());
         }
         withheld.is_restored = true;
         if self.addition_counts.n_docs == 0 {
@@ -163,10 +156,10 @@ mod tests {
         let error = bare.restore_texts(&docs[1..]).unwrap_err().to_string();
         assert!(error.contains("1 of the 4 documents"), "{error}");
         let mut other = docs.clone();
-        other[2].text += " bed";
+        other[2].set_title_and_text("", "another text");
         let error = bare.restore_texts(&other).unwrap_err().to_string();
         assert!(
-            error.contains("differ in text") && error.contains(&docs[2].id),
+            error.contains("differ in text") && error.contains(docs[2].id()),
             "{error}"
         );
         bare.restore_texts(&docs).unwrap();

@@ -194,7 +194,7 @@ fn tally(
         let names: Vec<String> = group
             .texts
             .iter()
-            .map(|it| it.id(&docs[it.source_doc() as usize].id))
+            .map(|it| it.id(docs[it.source_doc() as usize].id()))
             .collect();
         for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
             let query_id = &work.loaded.collection.queries[query as usize].id;

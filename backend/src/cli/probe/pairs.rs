@@ -123,9 +123,9 @@ impl ListPairsToScoreArgs {
                 let doc = &collection.docs[text.source_doc() as usize];
                 let pair = Pair {
                     query_id: &collection.queries[query].id,
-                    text_id: text.id(&doc.id),
+                    text_id: text.id(doc.id()),
                     query: &collection.queries[query].text,
-                    text: text.text_to_score(&doc.text_with_title()),
+                    text: text.text_to_score(doc.text_with_title()),
                 };
                 if columns {
                     let cells = [pair.query_id, &pair.text_id, pair.query, &pair.text];

@@ -1,7 +1,7 @@
 //! doc2query with random parameters: against BM25 by hand, alone and among others, in steps.
 
 use neural::Device;
-use shared::collection::{Collection, Document, Query};
+use shared::collection::{Collection, Document, DocumentFields, Query};
 use shared::probe::mining::OriginalOrDerivedDocument;
 use shared::score::QueryDocumentPairs;
 use shared::text::Stemmer;
@@ -91,11 +91,12 @@ fn query_of_generated_words() -> String {
 
 fn collection(query: &str) -> Collection {
     let docs = TEXTS.iter().zip(["a", "b", "c", "d"]);
-    let docs = docs.map(|(text, id)| Document {
-        id: id.to_owned(),
-        title: String::new(),
-        text: (*text).to_owned(),
-        group: None,
+    let docs = docs.map(|(text, id)| {
+        Document::from(DocumentFields {
+            id: id.into(),
+            text: (*text).into(),
+            ..DocumentFields::default()
+        })
     });
     Collection {
         docs: docs.collect(),

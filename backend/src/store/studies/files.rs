@@ -389,7 +389,7 @@ fn read_instances(study: &Study, path: &Path) -> Result<Vec<ProbeInstances>, Err
 pub(crate) fn collection_external_ids(study: &Study) -> CollectionExternalIds<'_> {
     CollectionExternalIds {
         queries: study.queries.iter().map(|it| it.id.as_str()).collect(),
-        docs: study.docs.iter().map(|it| it.id.as_str()).collect(),
+        docs: study.docs.iter().map(|it| it.id()).collect(),
     }
 }
 

@@ -232,9 +232,9 @@ mod tests {
         assert_eq!(hash(&study, 0), hash(&study.clone(), 0));
         assert_ne!(hash(&study, 0), hash(&study, 1));
         let mut judged = study.clone();
-        let (query, doc) = (&study.queries[0].id, &study.docs[0].id);
+        let (query, doc) = (&study.queries[0].id, study.docs[0].id());
         let grades = judged.qrels.0.entry(query.clone()).or_default();
-        let grade = grades.entry(doc.clone()).or_insert(0);
+        let grade = grades.entry(doc.to_owned()).or_insert(0);
         *grade += 1;
         assert_ne!(hash(&study, 0), hash(&judged, 0));
     }

@@ -20,7 +20,7 @@ fn collection() -> Collection {
 /// A run with the document numbers and scores of the query.
 fn run(collection: &Collection, scores: &[(usize, f64)]) -> Run {
     let entry = |(rank, (doc, score)): (usize, &(usize, f64))| RunEntry {
-        doc: collection.docs[*doc].id.clone(),
+        doc: collection.docs[*doc].id().to_owned(),
         rank: rank as i64,
         score: *score,
     };

@@ -7,9 +7,15 @@ use crate::error::FileReadReport;
 fn corpus(file: impl AsRef<[u8]>, expected: Expect) {
     let (docs, reading) =
         read_beir_documents(FileInput::without_progress("c.jsonl", file.as_ref())).unwrap();
-    let row = docs
-        .iter()
-        .map(|it| format!("{:?} {:?} {:?} {:?}", it.id, it.title, it.text, it.group));
+    let row = docs.iter().map(|it| {
+        format!(
+            "{:?} {:?} {:?} {:?}",
+            it.id(),
+            it.title(),
+            it.text(),
+            it.group()
+        )
+    });
     check(row.collect(), reading, expected);
 }
 

@@ -2,7 +2,7 @@ use crate::collection::FileInput;
 use expect_test::{Expect, expect};
 
 use super::{UnknownCollectionIds, read_graded_run, read_imported_scores, read_qrels, read_run};
-use crate::collection::{Collection, Document, Qrels, Query, Run};
+use crate::collection::{Collection, Document, DocumentFields, Qrels, Query, Run};
 use crate::error::FileReadReport;
 
 fn show(rows: String, reading: &FileReadReport) -> String {
@@ -208,11 +208,11 @@ fn one_wrong_score_is_the_end_of_the_file() {
 
 #[test]
 fn what_the_collection_lacks_is_counted() {
-    let doc = |id: &str| Document {
-        id: id.to_owned(),
-        title: String::new(),
-        text: String::new(),
-        group: None,
+    let doc = |id: &str| {
+        Document::from(DocumentFields {
+            id: id.into(),
+            ..DocumentFields::default()
+        })
     };
     let query = Query {
         id: "q1".to_owned(),

@@ -13,7 +13,7 @@ fn check(read: Result<(Vec<Document>, FileReadReport), Error>, expected: Expect)
     assert_eq!(reading.n_rows, docs.len() as u64);
     let docs = docs
         .iter()
-        .map(|it| format!("{:?} {:?} {:?}\n", it.id, it.title, it.text));
+        .map(|it| format!("{:?} {:?} {:?}\n", it.id(), it.title(), it.text()));
     expected.assert_eq(&(docs.collect::<String>() + &reading.issues_as_lines()));
 }
 

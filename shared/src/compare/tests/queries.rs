@@ -140,7 +140,7 @@ fn a_sample_has_what_stands_first_with_marks() {
 #[test]
 fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
     let mut collection = fixture::comparison_fixture_collection();
-    collection.docs[0].text = "é ".repeat(MAX_TEXT_CHARACTERS);
+    collection.docs[0].set_title_and_text("", &"é ".repeat(MAX_TEXT_CHARACTERS));
     collection.docs.remove(1);
     collection.queries[0].text = "x".repeat(100_000);
     let source = fixture::fixture_comparison_input(&collection);
