@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::files::{QueryDetails, SlicedDocument, SlicedStudyHead, damaged};
-use crate::collection::Document;
+use crate::collection::{Document, DocumentFields};
 use crate::error::Error;
 use crate::probe::mining::OriginalOrDerivedDocument;
 use crate::probe::{ProbeInstances, StudyDocNo};
@@ -39,11 +39,11 @@ pub(super) fn build_partial_study(
         study.study_docs.push(derivation.with_source_doc(at as u32));
         n_terms.push(of.as_ref().and_then(|it| it.n_terms).unwrap_or_default());
         study.docs.push(of.map_or_else(
-            || Document {
-                id: placeholder_id(*number),
-                title: String::new(),
-                text: String::new(),
-                group: None,
+            || {
+                Document::from(DocumentFields {
+                    id: placeholder_id(*number).into(),
+                    ..DocumentFields::default()
+                })
             },
             |it| it.source,
         ));
@@ -87,7 +87,7 @@ pub(super) fn build_partial_study(
     }
     for (details, numbers) in queries.into_iter().zip(by_query) {
         let grades = numbers.iter().zip(details.grades);
-        let ids = grades.filter_map(|(&at, it)| Some((study.docs[at as usize].id.clone(), it?)));
+        let ids = grades.filter_map(|(&at, it)| Some((study.docs[at as usize].id().to_owned(), it?)));
         let of_query = study.qrels.0.entry(details.query.id.clone()).or_default();
         of_query.extend(ids);
         study.terms.extend(details.terms);
