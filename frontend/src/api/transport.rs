@@ -1,7 +1,7 @@
 //! The only file that sends HTTP requests.
 //!
 //! With a server, requests go there. On a static host, the files `studies/index.json` and
-//! `studies/NAME.json` stand in for it, and the worker answers from them with the same functions.
+//! `studies/NAME.json` and others beside it stand in for it, and the worker answers from them with the same functions.
 //! Requests about the study [`LOCAL_STUDY`] are always answered by the worker.
 #![expect(clippy::disallowed_types, reason = "the one file that fetches")]
 
@@ -10,14 +10,17 @@ use std::collections::BTreeSet;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
 use shared::api::address::RequestAddress;
+use shared::api::annotation::ListStudyHumanJudgmentsRequest;
 use shared::api::people::{CSRF_HEADER, GetSessionRequest};
+use shared::api::prepared_requests::{HUMAN_JUDGMENTS_FILE, LATE_INTERACTION_FILE};
 use shared::api::worker::{
     GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, NO_SERVER_MESSAGE, WorkerRequest,
     study_name_of_request,
 };
 use shared::api::{
     CreateScoringJobRequest, Endpoint, ErrorResponse, GetJobScoresRequest, GetScoringJobRequest,
-    GetServerInfoRequest, ListStudiesRequest, RequestMethod, ScoringJob, ServerInfoResponse,
+    GetServerInfoRequest, ListLateInteractionAnalysesRequest, ListStudiesRequest, RequestMethod,
+    ScoringJob, ServerInfoResponse,
 };
 use wasm_bindgen::prelude::JsValue;
 
@@ -42,11 +45,19 @@ pub(crate) async fn send_to_server_or_worker(
     }
     let is_static = matches!(detect_host().await?, HostKind::Static);
     match study {
+        Some(study) if is_static && path == ListLateInteractionAnalysesRequest::PATH => {
+            fetch_list(&format!("/studies/{study}.{LATE_INTERACTION_FILE}")).await
+        }
+        Some(study) if is_static && path == ListStudyHumanJudgmentsRequest::PATH => {
+            fetch_list(&format!("/studies/{study}.{HUMAN_JUDGMENTS_FILE}")).await
+        }
         Some(study) if is_static => {
             ensure_loaded(&study).await?;
             request_worker(path, json).await
         }
-        None if is_static && path == ListStudiesRequest::PATH => fetch_study_index().await,
+        None if is_static && path == ListStudiesRequest::PATH => {
+            fetch_list("/studies/index.json").await
+        }
         _ => send_to_server(OutgoingRequest { path, method, json }).await,
     }
 }
@@ -252,13 +263,10 @@ async fn ensure_loaded(study: &str) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// Returns the list of studies of a static host; none if there is no such file, or if the host
-/// returns its start page for every unknown address.
-async fn fetch_study_index() -> Result<String, RequestError> {
-    let response = Request::get("/studies/index.json")
-        .send()
-        .await
-        .map_err(network_error)?;
+/// Returns a list that is a file of a static host; an empty one if there is no such file, or if the
+/// host returns its start page for every unknown address.
+async fn fetch_list(address: &str) -> Result<String, RequestError> {
+    let response = Request::get(address).send().await.map_err(network_error)?;
     if response.status() == 404 {
         return Ok("[]".to_owned());
     }

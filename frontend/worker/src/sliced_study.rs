@@ -6,19 +6,17 @@ use std::ops::Range;
 
 use futures_util::future::try_join_all;
 use gloo_net::http::Request;
-use shared::api::annotation::{AnnotationTaskResults, ListStudyHumanJudgmentsRequest};
 use shared::api::{
-    Endpoint, ErrorResponse, GetInstanceRequest, ListInstancesRequest,
-    ListLateInteractionAnalysesRequest,
+    Endpoint, ErrorResponse, GetInstanceRequest, GetLateInteractionTopDocumentsRequest,
+    ListInstancesRequest,
 };
 use shared::error::Error;
-use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::study::sliced::{
     FileSlice, SliceSource, SlicedStudy, SlicedStudyHead, chunk_file_name, reply_file_name,
     split_into_chunks,
 };
 
-use crate::study_requests::{json, parse, to_error_response};
+use crate::study_requests::{fingerprint_of_slug, json, parse, to_error_response};
 
 /// Whether a file is the head of a sliced study rather than a whole study.
 pub(crate) fn is_head(text: &str) -> bool {
@@ -52,11 +50,12 @@ pub(crate) async fn answer_request(
         });
     }
     match path {
-        // A host of files has neither.
-        ListLateInteractionAnalysesRequest::PATH => {
-            Ok(json(&Vec::<LateInteractionAnalysisWithRankerSlug>::new()))
+        GetLateInteractionTopDocumentsRequest::PATH => {
+            let asked: GetLateInteractionTopDocumentsRequest = parse(request)?;
+            let fingerprint = fingerprint_of_slug(study.head().rankers.iter(), &asked.ranker);
+            let found = study.top_documents(asked.query, &fingerprint).await;
+            Ok(json(&found.map_err(to_error_response)?))
         }
-        ListStudyHumanJudgmentsRequest::PATH => Ok(json(&Vec::<AnnotationTaskResults>::new())),
         ListInstancesRequest::PATH => {
             let asked: ListInstancesRequest = parse(request)?;
             let page = study.list_instances(&asked.filter).await;

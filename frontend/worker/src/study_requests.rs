@@ -12,8 +12,8 @@ use shared::api::worker::{
 };
 use shared::api::{
     CompareRankersRequest, CreateScoringJobRequest, Endpoint, ErrorResponse, ExportStudyRequest,
-    GetComparedQueryRequest, JobScoresResponse, ListComparedQueriesRequest,
-    ListLateInteractionAnalysesRequest,
+    GetComparedQueryRequest, GetLateInteractionTopDocumentsRequest, JobScoresResponse,
+    ListComparedQueriesRequest, ListLateInteractionAnalysesRequest,
 };
 use shared::collection::text_hash;
 use shared::collection::trec::ImportedScores;
@@ -24,6 +24,7 @@ use shared::compare::{
 use shared::error::Error;
 use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::probe::StudyDocNo;
+use shared::score::slug::ranker_slugs;
 use shared::score::{RankerInfo, RankerKind, RankerQueryDocumentScores, SCORE_FILE_PREFIX};
 use shared::study::{Study, playground};
 
@@ -46,6 +47,13 @@ pub(crate) fn answer_study_request(
         // Only the server has human judgments.
         ListStudyHumanJudgmentsRequest::PATH => Ok(json(&Vec::<AnnotationTaskResults>::new())),
         ExportStudyRequest::PATH => Ok(study_to_json(study)),
+        GetLateInteractionTopDocumentsRequest::PATH => {
+            let asked: GetLateInteractionTopDocumentsRequest = parse(request)?;
+            let rankers = study.scores.iter().map(|it| &it.ranker);
+            let fingerprint = fingerprint_of_slug(rankers, &asked.ranker);
+            let found = study.top_documents(asked.query, &fingerprint);
+            Ok(json(&found.map_err(to_error_response)?))
+        }
         _ => match respond_to_study_request(path, request, study) {
             Some(reply) => reply.map_err(|error| match error {
                 StudyRequestError::Malformed(error) => unreadable_request(error),
@@ -57,6 +65,17 @@ pub(crate) fn answer_study_request(
             )),
         },
     }
+}
+
+/// Returns the fingerprint of the ranker with a slug; empty if the study has no scores of it, so that
+/// documents stay in the order of the pool.
+pub(crate) fn fingerprint_of_slug<'a>(
+    rankers: impl Iterator<Item = &'a RankerInfo> + Clone,
+    slug: &str,
+) -> String {
+    let slugs = ranker_slugs(rankers.clone());
+    let named = slugs.iter().zip(rankers).find(|it| it.0 == slug);
+    named.map_or_else(String::new, |it| it.1.fingerprint.clone())
 }
 
 /// Returns the two runs that a request compares; none if it does not compare runs.

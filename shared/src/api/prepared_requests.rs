@@ -45,6 +45,13 @@ impl PreparedRequest {
     }
 }
 
+/// The end of the name of the file with the analyses of late-interaction rankers, after that of the
+/// study.
+pub const LATE_INTERACTION_FILE: &str = "late-interaction.json";
+
+/// The end of the name of the file with the results of annotation tasks, after that of the study.
+pub const HUMAN_JUDGMENTS_FILE: &str = "human-judgments.json";
+
 /// The number of violations on the panel of a cell.
 pub const N_EXAMPLES_OF_CELL: u64 = 3;
 

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use shared::annotation::AnnotationTaskDefinition;
+use shared::api::annotation::UpdateTaskRequest;
 use shared::study::StudyDefinition;
 
 use super::front_end;
 use super::static_server::{RangeRequests, StaticServer};
 use super::tab::{AriaRole, with_tab};
-use crate::harness::{TestHome, demo_folder, study_file, study_lines};
+use crate::annotation;
+use crate::harness::{TestHome, demo_folder, study_file, study_lines, tiny_model};
 
 #[test]
 fn without_a_server_studies_playground_and_workbench_work() {
@@ -143,6 +146,58 @@ fn a_study_in_slices_looks_like_the_whole_study() {
         tab.open(&lists[2]);
         tab.wait_for_text("export the study with `--layout chunks`");
     });
+}
+
+#[test]
+fn late_interaction_and_public_judgments_are_shown_without_a_server() {
+    let Some(dist) = front_end() else {
+        return;
+    };
+    let home = TestHome::new();
+    annotation::make_study(&home);
+    let server = home.serve(&[]);
+    let [public, hidden] = ["Which text is better?", "Another task"].map(|title| {
+        let task = AnnotationTaskDefinition {
+            title: title.to_owned(),
+            ..annotation::task(5, 1)
+        };
+        annotation::open_task(&server, task).summary.task
+    });
+    for (task, is_public) in [(public, true), (hidden, false)] {
+        server.call(&UpdateTaskRequest {
+            are_results_public: Some(is_public),
+            ..annotation::unchanged(task)
+        });
+    }
+    let (name, model) = (annotation::STUDY, tiny_model());
+    let model = model.display();
+    home.run(&format!(
+        "late-interaction --study {name} --ranker {model}:late --pool rank:bm25:5 --min-vectors 2"
+    ))
+    .expect_success();
+    for layout in ["whole", "ranges"] {
+        // A server may be running meanwhile.
+        home.run(&format!(
+            "study export {name} --out {layout} --layout {layout}"
+        ))
+        .expect_success();
+    }
+    drop(server);
+
+    for layout in ["whole", "ranges"] {
+        let mounts = BTreeMap::from([("/", dist.clone()), ("/studies", home.path(layout))]);
+        let host = StaticServer::start(mounts);
+        with_tab(&host.origin, |tab| {
+            tab.open(&format!("/studies/{name}/human-judgments"));
+            tab.wait_for_text("Which text is better?");
+            assert!(!tab.text("main").contains("Another task"));
+            tab.open(&format!("/studies/{name}/late-interaction"));
+            tab.wait_for_count("plots", ".plots svg.drawing", "> 0");
+            tab.open(&format!("{}?query=0", tab.address()));
+            tab.wait_for_text("candidate documents");
+            tab.wait_for_count("documents", "table.asked tbody tr", "=== 10");
+        });
+    }
 }
 
 #[test]

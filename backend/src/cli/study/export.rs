@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use shared::api::prepared_requests::{prepared_list_requests, prepared_study_requests};
+use shared::api::annotation::{AnnotationTaskResults, AnnotationTaskStatus};
+use shared::api::prepared_requests::{
+    HUMAN_JUDGMENTS_FILE, LATE_INTERACTION_FILE, prepared_list_requests, prepared_study_requests,
+};
 use shared::api::{Endpoint, ListInstancesRequest};
 use shared::probe::ProbeInstances;
 use shared::study::Study;
@@ -15,11 +19,15 @@ use shared::study::sliced::{
     write_sliced_study,
 };
 
+use crate::annotation::AnnotationTaskService;
 use crate::cli::CommandOutcome;
 use crate::error::Error;
 use crate::pipeline;
+use crate::runtime::run_with_database;
+use crate::store::server_place::ServerRole;
 use crate::store::studies::instance_orders::InstanceOrders;
-use crate::store::{DataFolder, checksum, write_atomically};
+use crate::store::studies::late_interaction;
+use crate::store::{DataFolder, Database, checksum, write_atomically};
 
 const REMEDY: &str = "make room, or choose another folder";
 
@@ -71,9 +79,15 @@ impl ExportStudyArgs {
                 pipeline::load_instance_orders(folder, &stored)?
             }
         };
+        let analyses = late_interaction::load_late_interaction_analyses(folder, &self.name)?;
+        let analyses = stored.add_ranker_slugs_to_analyses(analyses);
+        let stored = Arc::new(stored);
+        let judgments =
+            run_with_database(folder, async |store| public_results(store, &stored).await)?;
+        let study = Arc::unwrap_or_clone(stored);
         let study = match self.without_texts {
-            true => stored.without_texts(),
-            false => stored,
+            true => study.without_texts(),
+            false => study,
         };
         let out = &self.out;
         std::fs::create_dir_all(out).map_err(Error::io_error_converter(out, REMEDY))?;
@@ -92,10 +106,34 @@ impl ExportStudyArgs {
             ExportLayout::Ranges => write_slices(&study, &orders, out, None)?,
             ExportLayout::Chunks => write_slices(&study, &orders, out, Some(CHUNK_BYTES))?,
         }
+        let beside = |file: &str| out.join(format!("{name}.{file}"));
+        write_json(&beside(LATE_INTERACTION_FILE), &analyses)?;
+        write_json(&beside(HUMAN_JUDGMENTS_FILE), &judgments)?;
         write_json(&index, &summaries)?;
         println!("{} holds study `{name}`", out.display());
         Ok(CommandOutcome::Done)
     }
+}
+
+/// Returns the results of the annotation tasks of a study that every visitor may see.
+async fn public_results(
+    store: &Database,
+    study: &Arc<Study>,
+) -> Result<Vec<AnnotationTaskResults>, Error> {
+    let name = &study.definition.name;
+    let listed = store.study_entry_by_name(name).await?;
+    // Tasks are only read, so that a server may be running.
+    let tasks = AnnotationTaskService::start_with_log_writer(store.clone(), ServerRole::default());
+    let mut results = Vec::new();
+    for task in tasks.all_tasks().await? {
+        let row = task.task_row();
+        let is_visible = row.results_public && row.state != AnnotationTaskStatus::Draft;
+        if is_visible && row.task.study == *name {
+            let study = async { Ok(Arc::clone(study)) };
+            results.push(tasks.task_results(&task, &listed, study).await?);
+        }
+    }
+    Ok(results)
 }
 
 /// Writes a study in slices. Its files are in a folder of their own, named by their content, so

@@ -33,16 +33,24 @@ struct HumanJudgmentsData {
     curates: bool,
 }
 
-/// Loads the data; none on a static host and for the local study, which cannot have annotations.
+/// Loads the data; none for the local study, which cannot have annotations, and on a static host
+/// without any.
 async fn load(study: String) -> Result<Option<HumanJudgmentsData>, RequestError> {
-    if study == LOCAL_STUDY || api::fetch_server_info().await?.is_none() {
+    if study == LOCAL_STUDY {
         return Ok(None);
     }
-    let curates = api::send_and_parse(&GetSessionRequest {}).await?.role >= AccessRole::Curator;
+    let has_server = api::fetch_server_info().await?.is_some();
+    let curates = match has_server {
+        true => api::send_and_parse(&GetSessionRequest {}).await?.role >= AccessRole::Curator,
+        false => false,
+    };
     let tasks = api::send_and_parse(&ListStudyHumanJudgmentsRequest {
         study: study.clone(),
     })
     .await?;
+    if tasks.is_empty() && !has_server {
+        return Ok(None);
+    }
     let mut rankers = Vec::new();
     if !tasks.is_empty() {
         let dials = StudyPageControls::default();

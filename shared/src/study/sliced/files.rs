@@ -268,7 +268,9 @@ pub(super) struct QueryDetails {
     pub(super) query: Query,
     /// The scored documents, ascending.
     pub(super) documents: Vec<StudyDocNo>,
-    /// For each of them its grade.
+    /// The candidate pool, as positions in `documents`.
+    pub(super) pool: Vec<u32>,
+    /// For each document its grade.
     pub(super) grades: Vec<Option<i32>>,
     /// For each ranker the score of each document.
     pub(super) scores: Vec<Vec<Option<f64>>>,

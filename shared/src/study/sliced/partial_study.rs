@@ -59,7 +59,13 @@ pub(super) fn build_partial_study(
     let numbers_of = |it: &QueryDetails| it.documents.iter().map(|&it| place(it)).collect();
     let by_query: Vec<Vec<StudyDocNo>> = queries.iter().map(numbers_of).collect();
     study.pairs = QueryDocumentPairs::from_documents_by_query(by_query.iter().cloned());
-    study.pools = vec![Vec::new(); queries.len()];
+    for (query, numbers) in queries.iter().zip(&by_query) {
+        let pool = query.pool.iter();
+        let pool = pool.map(|&it| numbers.get(it as usize).copied());
+        let pool: Option<Vec<StudyDocNo>> = pool.collect();
+        let pool = pool.ok_or_else(|| damaged("query-details", "a document is unknown"))?;
+        study.pools.push(pool);
+    }
     for (probe_index, it) in head.probes.iter().enumerate() {
         let mut instances = ProbeInstances::new(it.probe, it.variant);
         let arity = instances.claim.arity();
@@ -87,7 +93,8 @@ pub(super) fn build_partial_study(
     }
     for (details, numbers) in queries.into_iter().zip(by_query) {
         let grades = numbers.iter().zip(details.grades);
-        let ids = grades.filter_map(|(&at, it)| Some((study.docs[at as usize].id().to_owned(), it?)));
+        let ids =
+            grades.filter_map(|(&at, it)| Some((study.docs[at as usize].id().to_owned(), it?)));
         let of_query = study.qrels.0.entry(details.query.id.clone()).or_default();
         of_query.extend(ids);
         study.terms.extend(details.terms);

@@ -22,6 +22,7 @@ use crate::study::instance_list::sorted_lists::{SelectedInstance, SortedLists, l
 use crate::study::instance_list::{
     InstanceListOptions, InstancePage, InstanceSort, ListedInstance, MarginHistogram, ReviewStatus,
 };
+use crate::study::top_documents::TopDocuments;
 
 /// A study of which only slices are read.
 pub struct SlicedStudy<S> {
@@ -127,12 +128,8 @@ impl<S: SliceSource> SlicedStudy<S> {
             docs.map(|&at| it.documents.get(at as usize).copied())
                 .collect::<Option<Vec<StudyDocNo>>>()
         });
-        let mut docs = docs.ok_or_else(|| damaged(QUERY_DETAILS, "an instance is missing"))?;
-        docs.sort_unstable();
-        docs.dedup();
-        let rows: Vec<usize> = docs.iter().map(|&it| it as usize).collect();
-        let documents: Vec<SlicedDocument> = self.slices.rows(DOCUMENTS, &rows).await?;
-        let given = docs.into_iter().zip(documents).collect();
+        let docs = docs.ok_or_else(|| damaged(QUERY_DETAILS, "an instance is missing"))?;
+        let given = self.documents(docs).await?;
         let mut partial = build_partial_study(&self.head, details, given)?;
         if self.head.study.definition.vectors.is_some() {
             partial.word_vectors = Some(self.slices.word_vectors().await?);
@@ -143,6 +140,41 @@ impl<S: SliceSource> SlicedStudy<S> {
             verdict.typical_margin = *typical;
         }
         Ok(found)
+    }
+
+    /// Returns the top documents of a query, as [`crate::study::Study::top_documents`] would.
+    pub async fn top_documents(
+        &self,
+        query: usize,
+        fingerprint: &str,
+    ) -> Result<TopDocuments, Error> {
+        let n_queries = self.slices.table(QUERY_DETAILS).await?.n_rows();
+        if query >= n_queries {
+            return Err(Error::index_not_found(
+                "query of this study",
+                query,
+                n_queries,
+            ));
+        }
+        let details: Vec<QueryDetails> = self.slices.rows(QUERY_DETAILS, &[query]).await?;
+        let docs = details.iter().flat_map(|details| {
+            let pool = details.pool.iter();
+            pool.filter_map(|&it| details.documents.get(it as usize).copied())
+        });
+        let given = self.documents(docs.collect()).await?;
+        build_partial_study(&self.head, details, given)?.top_documents(0, fingerprint)
+    }
+
+    /// Reads documents, by their numbers.
+    async fn documents(
+        &self,
+        mut numbers: Vec<StudyDocNo>,
+    ) -> Result<BTreeMap<StudyDocNo, SlicedDocument>, Error> {
+        numbers.sort_unstable();
+        numbers.dedup();
+        let rows: Vec<usize> = numbers.iter().map(|&it| it as usize).collect();
+        let documents: Vec<SlicedDocument> = self.slices.rows(DOCUMENTS, &rows).await?;
+        Ok(numbers.into_iter().zip(documents).collect())
     }
 
     fn listed_cell(&self, listing: &InstanceListOptions) -> Result<ListedCell, Error> {

@@ -141,6 +141,18 @@ fn an_instance_of_a_study_in_slices_is_that_of_the_whole_study() {
 }
 
 #[test]
+fn top_documents_of_a_study_in_slices_are_those_of_the_whole_study() {
+    let study = study_with_five_rankers();
+    let sliced = slice(&study, SMALL);
+    for query in 0..=study.queries.len() {
+        for fingerprint in ["truncating", "holes", "another"] {
+            let found = value(sliced.top_documents(query, fingerprint));
+            assert_eq!(found, study.top_documents(query, fingerprint));
+        }
+    }
+}
+
+#[test]
 fn only_the_rows_of_a_page_are_read() {
     let texts: Vec<String> = (0..120)
         .map(|at| {

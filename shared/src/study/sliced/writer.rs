@@ -214,6 +214,7 @@ fn query_details(study: &Study, query: usize) -> QueryDetails {
     QueryDetails {
         query: asked.clone(),
         documents: documents.to_vec(),
+        pool: study.pools[query].iter().map(place).collect(),
         grades: documents
             .iter()
             .map(|&it| study.relevance_grade(query, it))
