@@ -67,8 +67,8 @@ pub(crate) fn answer_study_request(
     }
 }
 
-/// Returns the fingerprint of the ranker with a slug; empty if the study has no scores of it, so that
-/// documents stay in the order of the pool.
+/// Returns the fingerprint of the ranker with a slug; empty if the study has no scores of it, so
+/// that documents stay in the order of the pool.
 pub(crate) fn fingerprint_of_slug<'a>(
     rankers: impl Iterator<Item = &'a RankerInfo> + Clone,
     slug: &str,
