@@ -17,7 +17,7 @@ use super::network::NetworkState;
 use super::tab::{AriaRole, BrowserTab, with_tab};
 use super::{front_end, readability};
 use crate::annotation::answers::{self, ALPHA, ALPHA_ORDINAL, COHEN, FLEISS, N, N_SPLIT, RAW};
-use crate::annotation::{invite, make_study, open_task, task};
+use crate::annotation::{STUDY, invite, make_study, open_task, task};
 use crate::harness::{TestHome, TestServer};
 use annotator::BrowserAnnotator;
 use page_text::{column, number};
@@ -57,6 +57,7 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
             expect_agreement(carla, &home, task);
             settle(carla, &server, task);
             expect_export(carla, &home, task);
+            expect_review_filter(carla);
             carla.open("/annotation/tasks");
             carla.wait_for_text("Which text is better?");
             readability::expect_readable(carla, "reviews");
@@ -144,6 +145,32 @@ fn invited(tab: &BrowserTab) -> String {
     let link = tab.wait_until("a link", link);
     let (_, token) = link.as_str().unwrap().split_once("/join#").unwrap();
     format!("/join#{token}")
+}
+
+/// The list of instances can be limited to those that were reviewed, and to the others.
+fn expect_review_filter(tab: &BrowserTab) {
+    let list = format!("/studies/{STUDY}/rankers/bm25/probes/tfc1/instances");
+    tab.open(&list);
+    tab.wait_for_element("rows", "a.line");
+    const N_LISTED: &str = "
+        const said = document.querySelector('.listing p.note[role=status]')?.innerText ?? '';
+        const found = said.match(/^([0-9,]+) instances?$/);
+        return found && Number(found[1].replaceAll(',', ''))";
+    let n_listed = || tab.wait_until("a count", N_LISTED).as_u64().unwrap();
+    let n_all = n_listed();
+    tab.choose("Review", "reviewed");
+    tab.wait_for_address(&format!("{list}?review_status=reviewed"));
+    tab.wait_for_text(&format!("{} instances", N + 1));
+    readability::expect_readable(tab, "instances-reviewed");
+    tab.choose("Review", "not reviewed");
+    tab.wait_for_address(&format!("{list}?review_status=not-reviewed"));
+    tab.wait_until(
+        "the others",
+        &format!(
+            "return (() => {{ {N_LISTED} }})() === {}",
+            n_all - N as u64 - 1
+        ),
+    );
 }
 
 /// Ann decides on all items, undoes one decision, and rates the axiom's reason for one.
