@@ -70,8 +70,14 @@ fn a_study_in_slices_looks_like_the_whole_study() {
         return;
     };
     let home = TestHome::new();
-    let axioms = ["tfc1", "lnc1", "lnc2"];
+    let collection = demo_folder();
+    home.run(&format!(
+        "vectors --collection {collection} --dims 20 --epochs 30 --out words.txt"
+    ))
+    .expect_success();
+    let axioms = ["tfc1", "lnc1", "lnc2", "stmc1"];
     let rest = study_lines("rank:bm25:20", &axioms, &["bm25", "ql", "bm25:k1=2"]);
+    let rest = format!("{rest}\nvectors = \"words.txt\"");
     home.make_study(study_file("demo", "Demo", demo_folder(), &rest));
     let export = |layout: &str| {
         let line = format!("study export demo --out {layout} --layout {layout}");
@@ -99,18 +105,21 @@ fn a_study_in_slices_looks_like_the_whole_study() {
         ("/studies/demo/compare", "main table"),
     ];
     let mut expected = Vec::new();
-    let (mut address, mut instance) = (String::new(), String::new());
+    let mut instances = Vec::new();
     with_tab(&whole.origin, |tab| {
         for address in &lists {
             tab.open(address);
             tab.wait_for_count("rows", "a.line", "> 5");
             expected.push(tab.js(ROWS, &[]));
         }
-        tab.open(&lists[0]);
-        tab.wait_for_element("rows", "a.line");
-        tab.click_at("a.line");
-        tab.wait_for_text("Contribution of each term");
-        (address, instance) = (tab.address(), tab.text("main"));
+        for probe in ["lnc1", "lnc2", "stmc1"] {
+            let list = format!("/studies/demo/rankers/ql/probes/{probe}/instances");
+            tab.open(&list);
+            tab.wait_for_element("rows", "a.line");
+            tab.click_at("a.line");
+            tab.wait_for_text("Contribution of each term");
+            instances.push((tab.address(), tab.text("main")));
+        }
     });
     for host in [&ranges, &chunks] {
         with_tab(&host.origin, |tab| {
@@ -126,9 +135,11 @@ fn a_study_in_slices_looks_like_the_whole_study() {
                 sent.iter().all(|it| !it.0.contains("word-vectors")),
                 "{sent:?}"
             );
-            tab.open(&address);
-            tab.wait_for_text("Contribution of each term");
-            assert_eq!(tab.text("main"), instance);
+            for (address, instance) in &instances {
+                tab.open(address);
+                tab.wait_for_text("Contribution of each term");
+                assert_eq!(tab.text("main"), *instance, "{address}");
+            }
             for (address, element) in pages {
                 tab.open(address);
                 tab.wait_for_element(address, element);

@@ -76,6 +76,20 @@ impl SlicedColumn<'_> {
         Ok(())
     }
 
+    /// Returns number and margin of the instance at a position, or of the last known one before it
+    /// if its row is missing.
+    fn number_and_margin(&self, position: usize) -> (u32, f64) {
+        if let Some(row) = self.rows.get(&position) {
+            return (row.number, row.margin);
+        }
+        let at = self.known_up_to(position);
+        if self.positions[at] != position {
+            self.missing.borrow_mut().insert(at);
+        }
+        let (number, margin) = self.order.known[at];
+        (number, margin.unwrap_or(f64::NAN))
+    }
+
     /// Returns the index in `positions` of the last known position up to another.
     fn known_up_to(&self, position: usize) -> usize {
         self.positions.partition_point(|&it| it <= position) - 1
@@ -84,25 +98,11 @@ impl SlicedColumn<'_> {
 
 impl SortedColumn for SlicedColumn<'_> {
     fn number(&self, position: usize) -> u32 {
-        if let Some(row) = self.rows.get(&position) {
-            return row.number;
-        }
-        let at = self.known_up_to(position);
-        if self.positions[at] != position {
-            self.missing.borrow_mut().insert(at);
-        }
-        self.order.known[at].0
+        self.number_and_margin(position).0
     }
 
     fn margin(&self, position: usize) -> f64 {
-        if let Some(row) = self.rows.get(&position) {
-            return row.margin;
-        }
-        let at = self.known_up_to(position);
-        if self.positions[at] != position {
-            self.missing.borrow_mut().insert(at);
-        }
-        self.order.known[at].1.unwrap_or(f64::NAN)
+        self.number_and_margin(position).1
     }
 
     fn known_positions(&self, range: Range<usize>) -> Vec<usize> {
