@@ -57,6 +57,7 @@ pub(crate) mod database;
 pub(crate) mod server_place;
 pub(crate) mod checksum;
 pub(crate) mod cleanup;
+mod mapped_file;
 mod parquet_columns;
 pub(crate) mod instances;
 pub(crate) mod dataset;

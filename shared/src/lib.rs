@@ -62,6 +62,7 @@
 pub mod error;
 pub mod user_text;
 mod interner;
+pub mod integer_column;
 pub mod collection;
 pub mod text;
 pub mod index;

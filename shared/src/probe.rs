@@ -16,7 +16,6 @@ pub mod manipulation;
 pub mod transfer;
 pub mod additions;
 pub mod mining;
-pub mod integer_column;
 mod instances;
 
 use std::borrow::Cow;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::integer_column::{OwnedOrSharedIntegers, SharedIntegerColumn};
 use super::{AxiomVariant, Probe, ScoreClaim, ScoreClaimKind, StudyDocNo};
 use crate::error::{Error, ErrorFieldName};
+use crate::integer_column::{OwnedOrSharedIntegers, SharedIntegerColumn};
 
 /// Whether `starts` has the offset of each query's rows, followed by the number of rows.
 pub(crate) fn are_valid_row_offsets(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {

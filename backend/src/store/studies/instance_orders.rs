@@ -12,14 +12,15 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
-use shared::probe::integer_column::OwnedOrSharedIntegers;
+use shared::integer_column::OwnedOrSharedIntegers;
 use shared::probe::{AxiomVariant, Probe, ProbeInstances};
 use shared::score::RankerQueryDocumentScores;
 use shared::study::Study;
 use shared::study::instance_list::order::{InstanceOrder, InstanceOrderHeader};
 
-use super::mapped_columns::{Column, MappedIntegerFile, write_integers};
+use super::mapped_columns::write_integers;
 use crate::error::Error;
+use crate::store::mapped_file::{MappedColumn, MappedIntegerFile};
 use crate::store::{WRITE_REMEDY, write_atomically};
 
 /// Below this number of instances a list is computed from all of them, which takes milliseconds.
@@ -175,7 +176,7 @@ pub(super) fn open_instance_orders(
             return None;
         }
         let map = map.clone();
-        let column = OwnedOrSharedIntegers::Shared(Arc::new(Column { map, range }));
+        let column = OwnedOrSharedIntegers::Shared(Arc::new(MappedColumn { map, range }));
         let instances = study.instances_of_probe(head.probe, head.variant).ok()?;
         let order = InstanceOrder::from_parts(head.header, column, instances)?;
         opened.push(((ranker_row, head.probe, head.variant), order));

@@ -2,22 +2,15 @@
 //! other. A copy of the file is memory-mapped, so that listing ten million instances does not need
 //! memory for all of them.
 
-// A mapped file can be used as a slice only under a condition: see `MappedIntegerFile::copy_of`.
-#![allow(unsafe_code)]
-
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use memmap2::Mmap;
-use sha2::{Digest, Sha256};
-use shared::probe::integer_column::SharedIntegerColumn;
 use shared::probe::{InstancesHeader, ProbeInstances};
 
 use crate::error::Error;
-use crate::store::{WRITE_REMEDY, checksum, write_atomically};
+use crate::store::mapped_file::{MappedColumn, MappedIntegerFile};
+use crate::store::{WRITE_REMEDY, write_atomically};
 
 /// Writes the document columns of all instances to one file, as little-endian 32-bit integers.
 pub(super) fn write_raw_document_columns(
@@ -59,7 +52,7 @@ pub(super) fn open_memory_mapped_instances(
     let lent = heads.into_iter().map(|head| {
         let arity = head.probe.claim_kind(head.variant).arity();
         let len = arity * *head.starts.last()? as usize;
-        let column = Column {
+        let column = MappedColumn {
             map: map.clone(),
             range: from..from + len,
         };
@@ -72,57 +65,10 @@ pub(super) fn open_memory_mapped_instances(
     lent.collect()
 }
 
-/// A mapped copy of a file of 32-bit integers.
-pub(super) struct MappedIntegerFile(Mmap);
-
-impl MappedIntegerFile {
-    /// Maps a copy of a file, and returns its SHA-256 as well. The file itself must not be mapped:
-    /// if another process truncated it, the system would kill the process that reads it.
-    pub(super) fn copy_of(path: &Path) -> io::Result<(MappedIntegerFile, String)> {
-        let file = File::open(path)?;
-        let beside = path.parent().unwrap_or(Path::new("."));
-        let mut copy = tempfile::tempfile_in(beside).or_else(|_| tempfile::tempfile())?;
-        let mut hasher = Sha256::new();
-        checksum::read_file_in_chunks(&file, |part| {
-            hasher.update(part);
-            copy.write_all(part)
-        })?;
-        // SAFETY: the copy has no name, so that nobody else can open it, and nothing is written to
-        // it after this point.
-        let map = unsafe { Mmap::map(&copy) }?;
-        Ok((
-            MappedIntegerFile(map),
-            shared::collection::encode_hex(&hasher.finalize()),
-        ))
-    }
-
-    pub(super) fn integers(&self) -> &[u32] {
-        // SAFETY: any four bytes are a valid number, and the slice is restricted to whole aligned
-        // numbers. A mapping starts at a page boundary, so that no bytes are skipped at the start.
-        let (_, integers, _) = unsafe { self.0.align_to::<u32>() };
-        integers
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-/// Some of the integers of a mapped file.
-pub(super) struct Column {
-    pub(super) map: Arc<MappedIntegerFile>,
-    pub(super) range: Range<usize>,
-}
-
-impl SharedIntegerColumn for Column {
-    fn integers(&self) -> &[u32] {
-        &self.map.integers()[self.range.clone()]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::checksum;
     use shared::probe::Axiom;
     use shared::probe::{AxiomVariant, Probe};
 
@@ -146,7 +92,7 @@ mod tests {
         assert_eq!(found, all);
         let mut bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), (6 + 9) * size_of::<u32>());
-        File::options()
+        std::fs::File::options()
             .write(true)
             .open(&path)
             .unwrap()

@@ -15,8 +15,8 @@ use super::super::controls::{InstanceSubset, StudyPageControls};
 use super::judge::InstanceJudge;
 use super::lister::{InstanceLister, InstanceWithRankerVerdict};
 use super::{InstanceListOptions, InstanceSort, MarginHistogram};
+use crate::integer_column::OwnedOrSharedIntegers;
 use crate::probe::ProbeInstances;
-use crate::probe::integer_column::OwnedOrSharedIntegers;
 use crate::score::RankerQueryDocumentScores;
 use crate::verdict::VerdictOutcome;
 

@@ -5,8 +5,8 @@ use rand_pcg::Pcg64Mcg;
 
 use super::super::fixture::{random_listing, study_with_five_rankers};
 use super::*;
+use crate::integer_column::OwnedOrSharedIntegers;
 use crate::probe::ProbeInstances;
-use crate::probe::integer_column::OwnedOrSharedIntegers;
 
 #[test]
 fn a_page_from_an_order_is_the_page_of_a_look_at_every_instance() {

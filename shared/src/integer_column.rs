@@ -1,5 +1,4 @@
-//! A column of 32-bit integers, either owned or borrowed from a source such as a memory-mapped
-//! file.
+//! Columns of integers that are owned, or borrowed from a source such as a memory-mapped file.
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,14 +6,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Lends a column while it is in use; the integers never change.
-pub trait SharedIntegerColumn: Send + Sync {
+/// Lends a column of integers of one type while it is in use; the integers never change.
+pub trait SharedIntegerColumn<T = u32>: Send + Sync {
     /// Returns the integers of the column.
-    fn integers(&self) -> &[u32];
+    fn integers(&self) -> &[T];
 }
 
-/// A column of integers, in memory or in a file. A clone shares the integers until one of the two
-/// is extended.
+/// A column of 32-bit integers, in memory or in a file. A clone shares the integers until one of
+/// the two is extended.
 #[derive(Clone)]
 pub enum OwnedOrSharedIntegers {
     /// A column in memory.
@@ -36,7 +35,7 @@ impl Deref for OwnedOrSharedIntegers {
 
 impl OwnedOrSharedIntegers {
     /// Returns the integers to change them; a shared column is copied into memory first.
-    pub(super) fn to_mut(&mut self) -> &mut Vec<u32> {
+    pub(crate) fn to_mut(&mut self) -> &mut Vec<u32> {
         if let OwnedOrSharedIntegers::Shared(lender) = self {
             *self = lender.integers().to_vec().into();
         }
