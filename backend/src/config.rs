@@ -1,7 +1,8 @@
 //! Command-line values that are parsed and checked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use shared::error::Error as InputError;
 use shared::probe::limits::AxiomDefinitionPaper;
@@ -12,7 +13,9 @@ use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
 
 use crate::error::Error;
 use crate::models::{self, ModelRegistry};
+use crate::pipeline::ParallelExecutor;
 use crate::remote_ranker::RemoteRanker;
+use crate::store::index_columns::TemporaryFileStorage;
 use crate::vocabulary;
 
 /// A ranker as given on the command line or in a study file: `bm25:…`, `ql:…`, `scores:FILE`, the
@@ -102,6 +105,27 @@ pub(crate) enum PaperMiningPreset {
     /// Câmara & Hauff, ECIR 2020: WordPiece tokens of the default model, the first 500 of a
     /// document
     Camara2020,
+}
+
+/// The arguments that say where the index of a collection is.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct IndexStorageArgs {
+    /// Keep the index in temporary files instead of in memory, for a collection whose index does
+    /// not fit: in the data folder or, if there is none, in the system's folder for temporary
+    /// files. The results are the same
+    #[arg(long)]
+    index_on_disk: bool,
+}
+
+impl IndexStorageArgs {
+    /// Returns an executor whose indexes are where the arguments say.
+    pub(crate) fn executor(&self, data: &Path) -> ParallelExecutor {
+        let storage = || TemporaryFileStorage::in_data_or_temporary_folder(data);
+        ParallelExecutor::with_column_storage(match self.index_on_disk {
+            true => Some(Arc::new(storage())),
+            false => None,
+        })
+    }
 }
 
 /// The analyzer arguments: tokenizer, stop words, stemmer.

@@ -17,7 +17,9 @@ use tokio::sync::oneshot;
 
 use crate::error::Error;
 use crate::models::ModelRegistry;
-use crate::pipeline::{self, LateInteractionAnalysisInput};
+use crate::pipeline::{
+    self, LateInteractionAnalysisInput, NewStudy, ParallelExecutor, StudyReplacementPolicy,
+};
 use crate::runtime::run_with_database;
 use crate::store::studies::{StudyVisibility, late_interaction};
 use crate::store::{DataFolder, Database};
@@ -100,9 +102,14 @@ pub(crate) fn create_and_publish_demo_study(
             eprintln!("making the demo study");
             let files = unpack(folder)?;
             train_word_vectors(&definition, &collection, &files)?;
-            let study = pipeline::create_study_with_lexical_rankers(
-                definition, collection, &files, folder, models,
-            )?;
+            let wanted = NewStudy {
+                definition,
+                collection,
+                finished: StudyReplacementPolicy::Replace,
+                executor: ParallelExecutor::default(),
+            };
+            let study =
+                pipeline::create_study_with_lexical_rankers(wanted, &files, folder, models)?;
             run_with_database(folder, async |store: &Database| {
                 store.upsert_study_entry(&study).await?;
                 let name = &study.definition.name;
@@ -276,7 +283,11 @@ fn train_word_vectors(
     let Some(file) = &definition.vectors else {
         return Ok(());
     };
-    let index = pipeline::build_index_with_tokens(collection, &definition.analyzer)?;
+    let index = pipeline::build_index_with_tokens(
+        collection,
+        &definition.analyzer,
+        ParallelExecutor::default(),
+    )?;
     let mut trainer = pipeline::prepare_glove_trainer(&index, WORD_VECTORS)?;
     pipeline::train_all_glove_rounds(&mut trainer, || {});
     pipeline::write_word_vectors(&folder.join(file), &trainer.into_word_vectors())

@@ -53,24 +53,38 @@ pub(crate) use word_vectors::{prepare_glove_trainer, train_all_glove_rounds, wri
 
 /// Analyzes and indexes a collection.
 pub(crate) fn build_index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
-    index_with(collection, IndexBuilder::with_analyzer(analyzer.clone()))
+    build_index_with_executor(collection, analyzer, ParallelExecutor::default())
+}
+
+/// Same as [`build_index`], with an executor that can have column storage.
+pub(crate) fn build_index_with_executor(
+    collection: &Collection,
+    analyzer: &Analyzer,
+    executor: ParallelExecutor,
+) -> Result<Index, Error> {
+    let builder = IndexBuilder::with_analyzer(analyzer.clone());
+    index_with(collection, builder, executor)
 }
 
 /// Same as [`build_index`], with the token sequences that word vectors are trained on.
 pub(crate) fn build_index_with_tokens(
     collection: &Collection,
     analyzer: &Analyzer,
+    executor: ParallelExecutor,
 ) -> Result<Index, Error> {
     let builder = IndexBuilder::with_analyzer(analyzer.clone());
-    index_with(collection, builder.with_stored_tokens())
+    index_with(collection, builder.with_stored_tokens(), executor)
 }
 
-fn index_with(collection: &Collection, builder: IndexBuilder) -> Result<Index, Error> {
-    let mut cores = ParallelExecutor::default();
+fn index_with(
+    collection: &Collection,
+    builder: IndexBuilder,
+    mut executor: ParallelExecutor,
+) -> Result<Index, Error> {
     run_never_waiting_future(preparation::index_documents_in_shards(
         &collection.docs,
         builder,
-        &mut cores,
+        &mut executor,
     ))
 }
 

@@ -58,6 +58,7 @@ pub(crate) mod server_place;
 pub(crate) mod checksum;
 pub(crate) mod cleanup;
 mod mapped_file;
+pub(crate) mod index_columns;
 mod parquet_columns;
 pub(crate) mod instances;
 pub(crate) mod dataset;

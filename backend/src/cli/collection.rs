@@ -17,7 +17,7 @@ use shared::text::Analyzer;
 
 use super::{CommandOutcome, called, load, print_json, tell_reading};
 use crate::collection_files::{self, CollectionFileOverrideArgs};
-use crate::config::{AnalyzerArgs, RankerSpec};
+use crate::config::{AnalyzerArgs, IndexStorageArgs, RankerSpec};
 use crate::error::Error;
 use crate::models::{ModelRegistry, NeuralRanker};
 use crate::pipeline;
@@ -109,6 +109,8 @@ pub(crate) struct RankArgs {
     plain: bool,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
+    #[command(flatten)]
+    index: IndexStorageArgs,
 }
 
 impl RankArgs {
@@ -124,7 +126,8 @@ impl RankArgs {
         }
         let loaded = load(&self.collection, data, self.queries)?;
         let analyzer = self.analyzer.build_analyzer(None)?;
-        let index = pipeline::build_index(&loaded.collection, &analyzer)?;
+        let executor = self.index.executor(data);
+        let index = pipeline::build_index_with_executor(&loaded.collection, &analyzer, executor)?;
         let collection = &loaded.collection;
         let run = match &ranker {
             CollectionRanker::Lexical(it) => pipeline::retrieve_top_k(collection, &index, it, k),

@@ -22,10 +22,10 @@ pub(crate) use pairs::ListPairsToScoreArgs;
 use super::compute::DeviceAndPrecisionArgs;
 use super::{CommandOutcome, print_json, tell_left_out, tell_reading};
 use crate::collection_files::{self, CollectionWithReadReport};
-use crate::config::{AnalyzerArgs, MiningArgs, RankerSpec};
+use crate::config::{AnalyzerArgs, IndexStorageArgs, MiningArgs, RankerSpec};
 use crate::error::Error;
 use crate::models::ModelRegistry;
-use crate::pipeline::{self, PairScoringInput, ParallelExecutor};
+use crate::pipeline::{self, PairScoringInput};
 use crate::store::instances::{self, CollectionExternalIds, InstanceFileMetadata};
 use crate::store::partial_scores::PartialScores;
 use crate::store::{DataFolder, write_atomically};
@@ -52,6 +52,8 @@ pub(crate) struct MineArgs {
     times: bool,
     #[command(flatten)]
     probes: MiningArgs,
+    #[command(flatten)]
+    index: IndexStorageArgs,
 }
 
 impl MineArgs {
@@ -75,7 +77,7 @@ impl MineArgs {
             &collection,
             &folder,
         )?;
-        let mut cores = ParallelExecutor::default();
+        let mut cores = self.index.executor(data);
         let settings = input.settings.clone();
         let prepared = PreparedCollection::prepare(collection, settings, files, &mut cores);
         let prepared = run_never_waiting_future(prepared)?;

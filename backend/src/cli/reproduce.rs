@@ -18,7 +18,7 @@ use shared::text::{Analyzer, Stemmer, Tokenizer};
 use super::{CommandOutcome, load};
 use crate::config::{AnalyzerArgs, PaperMiningPreset, register_models};
 use crate::error::Error;
-use crate::pipeline::{self, NewStudy, StudyReplacementPolicy};
+use crate::pipeline::{self, NewStudy, ParallelExecutor, StudyReplacementPolicy};
 use crate::runtime::run_with_database;
 use crate::store::DataFolder;
 use crate::store::studies::late_interaction;
@@ -248,6 +248,7 @@ impl ReproduceTableArgs {
             definition,
             collection: loaded.collection,
             finished: StudyReplacementPolicy::Replace,
+            executor: ParallelExecutor::default(),
         };
         let study = pipeline::create_or_resume_study(wanted, &loaded.folder, &folder, &models)?;
         run_with_database(&folder, async |store| {

@@ -20,10 +20,10 @@ use super::compute::DeviceAndPrecisionArgs;
 use super::train::TerminalObserver;
 use super::{CommandOutcome, load};
 use crate::collection_files::{self, CollectionWithReadReport};
-use crate::config::register_models;
+use crate::config::{IndexStorageArgs, register_models};
 use crate::error::Error;
 use crate::models::ModelRegistry;
-use crate::pipeline::{self, NewStudy, StudyReplacementPolicy};
+use crate::pipeline::{self, NewStudy, ParallelExecutor, StudyReplacementPolicy};
 use crate::runtime::run_with_database;
 use crate::store::studies::{StudyVisibility, files};
 use crate::store::{DataFolder, dataset, write_atomically};
@@ -67,6 +67,8 @@ enum StudyCommand {
         replace: bool,
         #[command(flatten)]
         models: StudyModelArgs,
+        #[command(flatten)]
+        index: IndexStorageArgs,
     },
     /// Compute the scores that a study lacks
     Resume {
@@ -117,6 +119,7 @@ impl ManageStudiesArgs {
                 file,
                 replace,
                 models,
+                index,
             } => {
                 let finished = match replace {
                     true => StudyReplacementPolicy::Replace,
@@ -127,7 +130,8 @@ impl ManageStudiesArgs {
                     data,
                     models: &models,
                 };
-                run_definition(read_study_definition(&file)?, &place, finished)
+                let executor = index.executor(data);
+                run_definition(read_study_definition(&file)?, &place, finished, executor)
             }
             StudyCommand::Resume { name, models } => {
                 let place = StudyPlace {
@@ -176,6 +180,7 @@ fn run_definition(
     definition: StudyDefinition,
     place: &StudyPlace<'_>,
     finished: StudyReplacementPolicy,
+    executor: ParallelExecutor,
 ) -> Result<CommandOutcome, Error> {
     let StudyPlace { folder, data, .. } = *place;
     let models = place.models.register_for_rankers(&definition.rankers)?;
@@ -188,6 +193,7 @@ fn run_definition(
         },
         definition,
         finished,
+        executor,
     };
     let mut study = pipeline::create_or_resume_study(wanted, &loaded.folder, folder, &models)?;
     drop(models);

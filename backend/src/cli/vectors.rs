@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use shared::word_vectors::glove::GloveSettings;
 
 use super::{CommandOutcome, load, print_json};
-use crate::config::{AnalyzerArgs, parse_number_setting};
+use crate::config::{AnalyzerArgs, IndexStorageArgs, parse_number_setting};
 use crate::error::Error;
 use crate::pipeline;
 use crate::progress::ProgressBar;
@@ -39,6 +39,8 @@ pub(crate) struct TrainWordVectorsArgs {
     json: bool,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
+    #[command(flatten)]
+    index: IndexStorageArgs,
 }
 
 /// The output of `vectors --json`.
@@ -65,7 +67,8 @@ impl TrainWordVectorsArgs {
         settings.validate()?;
         let loaded = load(&self.collection, data, None)?;
         let analyzer = self.analyzer.build_analyzer(None)?;
-        let index = pipeline::build_index_with_tokens(&loaded.collection, &analyzer)?;
+        let executor = self.index.executor(data);
+        let index = pipeline::build_index_with_tokens(&loaded.collection, &analyzer, executor)?;
         let mut trainer = pipeline::prepare_glove_trainer(&index, settings)?;
         let n_pairs = trainer.n_cooccurring_pairs();
         let (_, n_rounds) = trainer.finished_and_total_rounds();

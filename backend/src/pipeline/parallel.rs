@@ -1,8 +1,10 @@
 //! Runs the stages of a study on all cores, with a progress bar on terminals.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
+use shared::index::column_storage::ColumnStorage;
 use shared::study::preparation::{ShardExecutor, StudyPreparationProgress, StudyPreparationStage};
 
 use crate::error::Error;
@@ -16,6 +18,19 @@ const QUERIES_AT_ONCE: usize = 64;
 pub(crate) struct ParallelExecutor {
     /// The stage in progress, with its progress bar.
     step: Option<(StudyPreparationStage, ProgressBar)>,
+    column_storage: Option<Arc<dyn ColumnStorage>>,
+}
+
+impl ParallelExecutor {
+    /// Creates an executor whose indexes have their large columns in storage, if there is any.
+    pub(crate) fn with_column_storage(
+        column_storage: Option<Arc<dyn ColumnStorage>>,
+    ) -> ParallelExecutor {
+        ParallelExecutor {
+            step: None,
+            column_storage,
+        }
+    }
 }
 
 impl ShardExecutor for ParallelExecutor {
@@ -42,6 +57,10 @@ impl ShardExecutor for ParallelExecutor {
             result
         });
         shards.collect()
+    }
+
+    fn column_storage(&self) -> Option<Arc<dyn ColumnStorage>> {
+        self.column_storage.clone()
     }
 
     async fn report(&mut self, progress: StudyPreparationProgress) -> Result<(), Error> {

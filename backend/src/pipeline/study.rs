@@ -38,6 +38,8 @@ pub(crate) struct NewStudy {
     /// The whole collection; the definition says how many queries are used.
     pub(crate) collection: Collection,
     pub(crate) finished: StudyReplacementPolicy,
+    /// The executor that prepares and mines the collection.
+    pub(crate) executor: ParallelExecutor,
 }
 
 /// Returns an error for the name `index`, since an export has its list of studies in `index.json`.
@@ -51,8 +53,9 @@ fn ensure_name_is_free(name: &str) -> Result<(), Error> {
 }
 
 /// Creates a study, or resumes one that was interrupted. If the stored study has the same
-/// definition, collection and software version, only missing scores are computed. The result has
-/// the same bits however often it was interrupted.
+/// definition, collection and software version, only missing scores are computed. Lexical rankers
+/// are stored first and the others added one by one, so that completed scores survive an
+/// interruption. The result has the same bits however often it was interrupted.
 pub(crate) fn create_or_resume_study(
     study: NewStudy,
     folder: &Path,
@@ -63,6 +66,7 @@ pub(crate) fn create_or_resume_study(
         mut definition,
         mut collection,
         finished,
+        executor,
     } = study;
     ensure_name_is_free(&definition.name)?;
     read_vocabularies(&mut definition)?;
@@ -94,7 +98,15 @@ pub(crate) fn create_or_resume_study(
             return Err(InputError::conflicting_value(field, reason).into());
         }
     }
-    make_study(definition, collection, folder, data, models)
+    let wanted = NewStudy {
+        definition,
+        collection,
+        finished,
+        executor,
+    };
+    let mut study = create_study_with_lexical_rankers(wanted, folder, data, models)?;
+    compute_missing_or_outdated_scores(&mut study, folder, data, models)?;
+    Ok(study)
 }
 
 /// Returns the stored study of a name. If it is damaged, a message is printed and `None` returned,
@@ -130,31 +142,21 @@ fn read_vocabularies(definition: &mut StudyDefinition) -> Result<(), Error> {
         .try_for_each(vocabulary::load_vocabulary_into_analyzer)
 }
 
-/// Creates and stores a study with its lexical rankers, then adds the other rankers one by one, so
-/// that completed scores survive an interruption.
-fn make_study(
-    definition: StudyDefinition,
-    collection: Collection,
-    folder: &Path,
-    data: &DataFolder,
-    models: &ModelRegistry,
-) -> Result<Study, Error> {
-    let mut study =
-        create_study_with_lexical_rankers(definition, collection, folder, data, models)?;
-    compute_missing_or_outdated_scores(&mut study, folder, data, models)?;
-    Ok(study)
-}
-
-/// Creates and stores a study with its lexical rankers. If a stored study of this name has scores
-/// of the other rankers on the same pairs, these are reused, since some of them cost money.
-/// [`compute_missing_or_outdated_scores`] adds what is missing.
+/// Creates and stores a study with its lexical rankers, and replaces a stored study of this name.
+/// If that has scores of the other rankers on the same pairs, these are reused, since some of them
+/// cost money. [`compute_missing_or_outdated_scores`] adds what is missing.
 pub(crate) fn create_study_with_lexical_rankers(
-    mut definition: StudyDefinition,
-    mut collection: Collection,
+    study: NewStudy,
     folder: &Path,
     data: &DataFolder,
     models: &ModelRegistry,
 ) -> Result<Study, Error> {
+    let NewStudy {
+        mut definition,
+        mut collection,
+        finished: _,
+        mut executor,
+    } = study;
     definition.validate()?;
     read_vocabularies(&mut definition)?;
     let rankers = definition.rankers.iter().map(|it| it.parse());
@@ -187,8 +189,7 @@ pub(crate) fn create_study_with_lexical_rankers(
         rankers: formulas,
         created: current_utc_date(),
     };
-    let mut study =
-        run_never_waiting_future(build::make_study(inputs, &mut ParallelExecutor::default()))?;
+    let mut study = run_never_waiting_future(build::make_study(inputs, &mut executor))?;
     tell_kept(&study);
     let stored = match others.is_empty() {
         true => None,

@@ -32,7 +32,7 @@ use super::{TrainingObserver, TrainingRequest};
 use crate::collection_files::CollectionWithReadReport;
 use crate::error::Error;
 use crate::models::{LAMBDAMART_FILES, LambdaMartConfig, LambdaMartTrees};
-use crate::pipeline;
+use crate::pipeline::{self, ParallelExecutor};
 use checkpoint::LambdaMartCheckpoint;
 pub(crate) use recipe::LambdaMartRecipe;
 
@@ -60,7 +60,11 @@ pub(super) fn train(
         pools: _,
         files,
     } = CandidatesOfSplits::select(request, loaded, recipe.features.vectors.as_deref())?;
-    let index = pipeline::build_index_with_tokens(collection, &Analyzer::default())?;
+    let index = pipeline::build_index_with_tokens(
+        collection,
+        &Analyzer::default(),
+        ParallelExecutor::default(),
+    )?;
     let vectors = files.vectors.as_deref();
     let statistics = RankingFeatureStatistics::from_index(&index, vectors, &collection.queries);
     drop(index);

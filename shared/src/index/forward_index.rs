@@ -1,7 +1,9 @@
 //! The forward index: the terms of each document, in order.
 
 use super::DocNo;
+use super::column_storage::ColumnStorage;
 use super::integer_sequences::IntegerSequences;
+use crate::error::Error;
 use crate::text::Vocabulary;
 use crate::text::vocabulary::{TermNo, TokenNo};
 
@@ -68,6 +70,21 @@ impl ForwardIndex {
         Some(self.tokens.as_ref()?.sequence(doc))
     }
 
+    /// Moves terms and tokens to storage, where they cannot be read before
+    /// [`ForwardIndex::finish_in_storage`].
+    pub(super) fn move_to_storage(&mut self, storage: &dyn ColumnStorage) -> Result<(), Error> {
+        self.terms.move_to_storage(storage)?;
+        let mut tokens = self.tokens.iter_mut();
+        tokens.try_for_each(|it| it.move_to_storage(storage))
+    }
+
+    /// Makes terms and tokens in storage readable. Those of later texts stay in memory.
+    pub(super) fn finish_in_storage(&mut self) -> Result<(), Error> {
+        self.terms.finish_in_storage()?;
+        let mut tokens = self.tokens.iter_mut();
+        tokens.try_for_each(IntegerSequences::finish_in_storage)
+    }
+
     /// Returns unused memory to the system.
     pub(super) fn shrink_to_fit(&mut self) {
         self.lengths.shrink_to_fit();
@@ -77,7 +94,7 @@ impl ForwardIndex {
         }
     }
 
-    /// Returns the memory use in bytes.
+    /// Returns the memory use in bytes, without what is in storage.
     pub(super) fn memory_bytes(&self) -> usize {
         let tokens = self.tokens.as_ref();
         size_of_val(&*self.lengths)

@@ -5,11 +5,14 @@
 //! 15 % smaller, but took 1.6 times as long to invert, since a processor cannot predict how many
 //! bytes the next integer has.
 
+use super::column_storage::{ColumnStorage, UnitColumn};
+use crate::error::Error;
+
 /// Sequences of integers, by number.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct IntegerSequences {
     /// The integers of all sequences.
-    units: Vec<u16>,
+    units: UnitColumn,
     /// The end of each sequence in `units`.
     ends: Vec<usize>,
 }
@@ -19,13 +22,13 @@ const LARGE: u16 = u16::MAX;
 
 impl IntegerSequences {
     /// Creates the sequences from their units and the end of each sequence among them.
-    pub(super) fn from_units_and_ends(units: Vec<u16>, ends: Vec<usize>) -> IntegerSequences {
+    pub(super) fn from_units_and_ends(units: UnitColumn, ends: Vec<usize>) -> IntegerSequences {
         IntegerSequences { units, ends }
     }
 
     /// Appends an integer to the sequence that [`IntegerSequences::end_sequence`] ends.
     pub(super) fn push_integer(&mut self, integer: u32) {
-        for_each_unit(integer, |unit| self.units.push(unit));
+        for_each_unit(integer, |unit| self.units.push_unit(unit));
     }
 
     /// Ends a sequence, which has the integers since the end of the one before it.
@@ -42,7 +45,18 @@ impl IntegerSequences {
     pub(super) fn sequence(&self, number: u32) -> IntegerSequence<'_> {
         let number = number as usize;
         let start = number.checked_sub(1).map_or(0, |it| self.ends[it]);
-        IntegerSequence(self.units[start..self.ends[number]].iter())
+        IntegerSequence(self.units.units(start, self.ends[number]).iter())
+    }
+
+    /// Moves the sequences to storage, where they cannot be read before
+    /// [`IntegerSequences::finish_in_storage`].
+    pub(super) fn move_to_storage(&mut self, storage: &dyn ColumnStorage) -> Result<(), Error> {
+        self.units.move_to_storage(storage)
+    }
+
+    /// Makes the sequences in storage readable. Sequences that are added later stay in memory.
+    pub(super) fn finish_in_storage(&mut self) -> Result<(), Error> {
+        self.units.finish_in_storage()
     }
 
     /// Returns unused memory to the system.
@@ -51,9 +65,9 @@ impl IntegerSequences {
         self.ends.shrink_to_fit();
     }
 
-    /// Returns the memory use in bytes.
+    /// Returns the memory use in bytes, without what is in storage.
     pub(super) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.units) + size_of_val(&*self.ends)
+        self.units.memory_bytes() + size_of_val(&*self.ends)
     }
 }
 

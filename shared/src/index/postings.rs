@@ -4,10 +4,14 @@
 //! 0. One occurrence is written as the integer 2g + 1; several are written as 2g, followed by their
 //! number.
 
+use std::ops::Range;
+
 use super::DocNo;
+use super::column_storage::{ColumnStorage, UnitColumn};
 use super::forward_index::ForwardIndex;
 use super::integer_sequences::{IntegerSequence, IntegerSequences, for_each_unit};
 use super::term_statistics::TermStatistics;
+use crate::error::Error;
 use crate::text::vocabulary::TermNo;
 
 /// The postings and the frequencies of each term.
@@ -49,12 +53,19 @@ impl Iterator for Postings<'_> {
 }
 
 impl InvertedIndex {
-    /// Creates the postings of the first `n_terms` terms from the terms of each document.
-    pub(super) fn invert(documents: &ForwardIndex, n_terms: usize) -> InvertedIndex {
+    /// Creates the postings of the first `n_terms` terms from the terms of each document. With
+    /// storage, ranges of terms are inverted one after the other: the postings of a range have at
+    /// most `units_at_once` units, or are those of one term.
+    pub(super) fn invert(
+        documents: &ForwardIndex,
+        n_terms: usize,
+        storage: Option<&dyn ColumnStorage>,
+        units_at_once: usize,
+    ) -> Result<InvertedIndex, Error> {
         let mut frequencies = vec![TermStatistics::default(); n_terms];
         // The postings of a term follow those of the term before it. First their units are counted.
         let mut n_units = vec![0; n_terms];
-        for_each_posting(documents, n_terms, |term, posting| {
+        for_each_posting_of_terms(documents, 0..n_terms, |term, posting| {
             frequencies[term].df += 1;
             frequencies[term].cf += u64::from(posting.count);
             posting.for_each_unit_of_posting(|_| n_units[term] += 1);
@@ -65,18 +76,35 @@ impl InvertedIndex {
             n_total - it
         });
         let mut ends: Vec<usize> = starts.collect();
-        let mut units = vec![0; n_total];
-        for_each_posting(documents, n_terms, |term, posting| {
-            let end = &mut ends[term];
-            posting.for_each_unit_of_posting(|unit| {
-                units[*end] = unit;
-                *end += 1;
+        let mut column = UnitColumn::default();
+        let mut first = 0;
+        while first < n_terms {
+            let offset = ends[first];
+            let start_or_total = |term: usize| ends.get(term).copied().unwrap_or(n_total);
+            let is_beyond = |&term: &usize| start_or_total(term + 1) - offset > units_at_once;
+            let last = match storage {
+                Some(_) => (first + 1..n_terms).find(is_beyond).unwrap_or(n_terms),
+                None => n_terms,
+            };
+            let mut units = vec![0; start_or_total(last) - offset];
+            for_each_posting_of_terms(documents, first..last, |term, posting| {
+                let end = &mut ends[term];
+                posting.for_each_unit_of_posting(|unit| {
+                    units[*end - offset] = unit;
+                    *end += 1;
+                });
             });
-        });
-        InvertedIndex {
-            postings: IntegerSequences::from_units_and_ends(units, ends),
-            frequencies,
+            column.append_vec(units);
+            if let Some(storage) = storage {
+                column.move_to_storage(storage)?;
+            }
+            first = last;
         }
+        column.finish_in_storage()?;
+        Ok(InvertedIndex {
+            postings: IntegerSequences::from_units_and_ends(column, ends),
+            frequencies,
+        })
     }
 
     /// Adds terms without postings, until there are `n_terms`.
@@ -98,7 +126,7 @@ impl InvertedIndex {
         self.frequencies[term as usize]
     }
 
-    /// Returns the memory use in bytes.
+    /// Returns the memory use in bytes, without what is in storage.
     pub(super) fn memory_bytes(&self) -> usize {
         self.postings.memory_bytes() + size_of_val(&*self.frequencies)
     }
@@ -125,16 +153,19 @@ impl UnfinishedPosting {
     }
 }
 
-/// Calls `take` with each posting and its term. The documents of a term are ascending.
-fn for_each_posting(
+/// Calls `take` with each posting of some terms and with its term. The documents of a term are
+/// ascending.
+fn for_each_posting_of_terms(
     documents: &ForwardIndex,
-    n_terms: usize,
+    terms: Range<usize>,
     mut take: impl FnMut(usize, UnfinishedPosting),
 ) {
-    let mut last = vec![UnfinishedPosting::default(); n_terms];
+    let mut last = vec![UnfinishedPosting::default(); terms.len()];
     for doc in 0..documents.len() as DocNo {
         for term in documents.terms(doc) {
-            let posting = &mut last[term as usize];
+            let Some(posting) = last.get_mut((term as usize).wrapping_sub(terms.start)) else {
+                continue;
+            };
             if posting.count > 0 && posting.doc == doc {
                 posting.count += 1;
                 continue;
@@ -149,7 +180,7 @@ fn for_each_posting(
             };
         }
     }
-    for (term, posting) in last.into_iter().enumerate() {
+    for (term, posting) in terms.zip(last) {
         if posting.count > 0 {
             take(term, posting);
         }

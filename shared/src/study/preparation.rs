@@ -14,6 +14,7 @@ use super::StudyDefinition;
 use super::analyzer_audit::{AnalyzerChangeRetentionCounter, InstanceRetentionUnderAnalyzer};
 use crate::collection::{Collection, Document, Run};
 use crate::error::Error;
+use crate::index::column_storage::ColumnStorage;
 use crate::index::{Index, IndexBuilder};
 use crate::probe::additions::{
     AddedSamplesByQuery, DerivedDocumentBuilder, LinguisticAnalysisCache,
@@ -77,6 +78,11 @@ pub trait ShardExecutor {
         shards.map(shard).collect()
     }
 
+    /// Returns the place for the large columns of indexes; `None` if they are in memory.
+    fn column_storage(&self) -> Option<Arc<dyn ColumnStorage>> {
+        None
+    }
+
     /// Receives the progress at the beginning of each stage and repeatedly during it. It may wait,
     /// and it may end the work by returning an error.
     fn report(
@@ -134,9 +140,13 @@ impl<'a, E: ShardExecutor> RunningStage<'a, E> {
         docs: &[Document],
         mut builder: IndexBuilder,
     ) -> Result<Index, E::Error> {
+        if let Some(storage) = self.executor.column_storage() {
+            builder = builder.with_column_storage(storage);
+        }
         for some in docs.chunks(DOCS_AT_ONCE) {
             some.iter()
                 .for_each(|it| builder.add_document(it.text_with_title()));
+            builder.move_documents_to_storage()?;
             self.advance(some.len()).await?;
         }
         Ok(builder.finish()?)

@@ -186,6 +186,42 @@ fn only_the_first_queries_count() {
 }
 
 #[test]
+fn an_index_on_disk_gives_the_same_files() {
+    let home = TestHome::new();
+    home.run(
+        "vectors --collection TINY --dims 4 --out words.txt"
+            .replace("TINY", tiny_collection())
+            .as_str(),
+    )
+    .expect_success();
+    let commands = [
+        (
+            "instances",
+            "mine --collection TINY --pool all --probes all --vectors words.txt",
+        ),
+        ("run", "rank --collection TINY --ranker bm25"),
+        ("words", "vectors --collection TINY --dims 4"),
+    ];
+    // At first there is no data folder, so that the index is in the system's temporary folder.
+    for has_data_folder in [false, true] {
+        for (name, command) in commands {
+            let command = command.replace("TINY", tiny_collection());
+            home.run(&format!("{command} --out memory.{name}"))
+                .expect_success();
+            home.run(&format!("{command} --index-on-disk --out disk.{name}"))
+                .expect_success();
+            let bytes = |file: &str| fs::read(home.path(&format!("{file}.{name}"))).unwrap();
+            assert_eq!(
+                bytes("disk"),
+                bytes("memory"),
+                "{command}, {has_data_folder}"
+            );
+        }
+        home.run("study list").expect_success();
+    }
+}
+
+#[test]
 fn a_preset_without_published_code_has_no_mode_code() {
     let home = TestHome::new();
     let mine = format!(
