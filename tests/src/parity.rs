@@ -267,8 +267,10 @@ fn by_program(given: &Given) -> String {
     program.env("RAYON_NUM_THREADS", THREADS);
     CommandOutput::run(program.args(["--data", "data", "study", "run", "study.toml"]))
         .expect_success();
-    home.run(&format!("study export {LOCAL_STUDY} --layout whole --out exported"))
-        .expect_success();
+    home.run(&format!(
+        "study export {LOCAL_STUDY} --layout whole --out exported"
+    ))
+    .expect_success();
     home.read(&format!("exported/{LOCAL_STUDY}.json"))
 }
 
