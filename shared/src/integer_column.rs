@@ -12,8 +12,8 @@ pub trait SharedIntegerColumn<T = u32>: Send + Sync {
     fn integers(&self) -> &[T];
 }
 
-/// A column of 32-bit integers, in memory or in a file. A clone shares the integers until one of
-/// the two is extended.
+/// A column of 32-bit integers, in memory or in a file. A clone shares the integers until one
+/// of the two columns is extended.
 #[derive(Clone)]
 pub enum OwnedOrSharedIntegers {
     /// A column in memory.

@@ -45,11 +45,10 @@ impl PreparedRequest {
     }
 }
 
-/// The end of the name of the file with the analyses of late-interaction rankers, after that of the
-/// study.
+/// What follows the name of a study in the name of the file with its late-interaction analyses.
 pub const LATE_INTERACTION_FILE: &str = "late-interaction.json";
 
-/// The end of the name of the file with the results of annotation tasks, after that of the study.
+/// What follows the name of a study in the name of the file with its public human judgments.
 pub const HUMAN_JUDGMENTS_FILE: &str = "human-judgments.json";
 
 /// The number of violations on the panel of a cell.

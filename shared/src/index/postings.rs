@@ -153,8 +153,8 @@ impl UnfinishedPosting {
     }
 }
 
-/// Calls `take` with each posting of some terms and with its term. The documents of a term are
-/// ascending.
+/// Calls `take` with each posting of some terms and with its term, for each term in the order of
+/// its documents.
 fn for_each_posting_of_terms(
     documents: &ForwardIndex,
     terms: Range<usize>,

@@ -33,8 +33,8 @@ struct HumanJudgmentsData {
     curates: bool,
 }
 
-/// Loads the data; none for the local study, which cannot have annotations, and on a static host
-/// without any.
+/// Loads the data. Returns `None` for the local study, which cannot have annotations, and for a
+/// study without annotations on a static host.
 async fn load(study: String) -> Result<Option<HumanJudgmentsData>, RequestError> {
     if study == LOCAL_STUDY {
         return Ok(None);

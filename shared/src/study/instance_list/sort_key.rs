@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::InstanceSort;
 
-/// What a list is sorted by, ascending; instances with equal keys are in the order of queries and
-/// documents.
+/// What a list is sorted by, ascending. The order of queries, then of documents, decides between
+/// instances with equal keys.
 #[derive(Clone, Copy)]
 pub(super) struct SortKey {
     pub(super) value: f64,

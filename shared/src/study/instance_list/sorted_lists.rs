@@ -250,8 +250,8 @@ impl<'a, C: SortedColumn> SortedLists<'a, C> {
     }
 }
 
-/// Returns the positions of the instances within the limits of the margin, by which they are
-/// sorted.
+/// Returns the positions of the instances within the limits of the margin, given instances that
+/// are sorted by margin.
 fn positions_within_margins(
     column: &impl SortedColumn,
     positions: Range<usize>,
@@ -289,8 +289,8 @@ fn first_index_between_known(
     first_index(low, high, holds)
 }
 
-/// Merges lists of instances with ascending numbers, each of a group, and returns some of the
-/// merged list.
+/// Merges lists of instances with ascending numbers, each of a group, and returns the instances
+/// that follow the first `n_skipped` of the merged list.
 fn merge_by_number(
     column: &impl SortedColumn,
     lists: &[(Range<usize>, usize)],
