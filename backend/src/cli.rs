@@ -9,6 +9,7 @@ mod probe;
 mod study;
 mod reproduce;
 mod serve;
+mod site;
 mod train;
 mod transfer;
 mod tune;
@@ -93,6 +94,8 @@ enum Command {
     LateInteraction(late_interaction::LateInteractionArgs),
     /// Start the web server
     Serve(serve::ServeArgs),
+    /// Build a static site
+    Site(site::StaticSiteArgs),
     /// List, download, inspect and evaluate neural models
     Models(models::ManageModelsArgs),
     /// Manage people and invitations
@@ -128,6 +131,7 @@ impl Cli {
             Command::Reproduce(it) => it.run(data),
             Command::LateInteraction(it) => it.run(data),
             Command::Serve(it) => it.run(data),
+            Command::Site(it) => it.run(data),
             Command::Models(it) => it.run(data),
             Command::People(it) => it.run(data),
             Command::Backup(it) => it.run(data),

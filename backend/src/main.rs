@@ -18,6 +18,8 @@ mod jobs;
 mod training_jobs;
 mod annotation;
 mod front_end_files;
+mod first_paint;
+mod static_site;
 mod http;
 mod cli;
 #[cfg(test)]

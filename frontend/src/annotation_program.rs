@@ -71,7 +71,7 @@ fn AnnotatorRoute() -> impl IntoView {
     let follow_address = move || {
         here.update_address_signals(&url.pathname.read(), &url.search.read(), &url.hash.read());
     };
-    let page = Memo::new(move |_| PageRoute::parse(&url.pathname.read()));
+    let page = Memo::new(move |_| PageRoute::parse(&url.pathname.read(), ""));
     let title = move || page.read().as_ref()?.full_title();
     Effect::new({
         let follow_address = follow_address.clone();

@@ -84,18 +84,23 @@ fn LazyRoute() -> impl IntoView {
     let url = use_url();
     // Keeping the old path keeps the page mounted, so the next instance replaces the one before it
     // without a pause, and the list in which a ranker was chosen keeps the focus.
-    let path = Memo::new(move |before: Option<&String>| {
-        let path = url.read().path().to_owned();
-        let pages = before.and_then(|it| Some((PageRoute::parse(it)?, PageRoute::parse(&path)?)));
-        match (before, pages) {
-            (Some(before), Some((from, to))) if from.stays_mounted_for(&to) => before.clone(),
-            _ => path,
+    let path = Memo::new(move |before: Option<&(String, Option<PageRoute>)>| {
+        let url = url.read();
+        let next = PageRoute::parse(url.path(), url.search());
+        match (before, &next) {
+            (Some(before @ (_, Some(from))), Some(to)) if from.stays_mounted_for(to) => {
+                before.clone()
+            }
+            _ => (url.path().to_owned(), next),
         }
     });
     // The path of a page that stays mounted is that of its first instance.
-    let title = move || PageRoute::parse(url.read().path())?.full_title();
+    let title = move || {
+        let url = url.read();
+        PageRoute::parse(url.path(), url.search())?.full_title()
+    };
     view! {
         <Title text=move || title().unwrap_or_default()/>
-        {move || view! { <LazyBundlePage path=path.get() until="Loading the page"/> }}
+        {move || view! { <LazyBundlePage path=path.get().0 until="Loading the page"/> }}
     }
 }

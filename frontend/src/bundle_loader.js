@@ -1,8 +1,9 @@
 // The lazy bundle, fetched when the first of its pages is opened.
+const base = document.documentElement.dataset.basePath ?? '';
 let program;
 
 export async function load_bundle() {
-    program ??= import('/lazy-bundle.js').then(async it => {
+    program ??= import(base + '/lazy-bundle.js').then(async it => {
         await it.default();
         return it;
     });

@@ -60,7 +60,7 @@ pub fn mount_lazy_page(
     let address = PageLocation::from_browser_address();
     let hash = address.hash.get_untracked();
     address.update_address_signals(path, search, &hash);
-    let page = PageRoute::parse(path);
+    let page = PageRoute::parse(path, search);
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
         provide_context(told);

@@ -41,6 +41,7 @@ mod outbox;
 mod page_frame;
 mod old_addresses;
 mod routes;
+mod site_host;
 mod pages;
 mod theme;
 mod tour;

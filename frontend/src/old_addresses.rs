@@ -3,6 +3,7 @@
 use shared::reproduce::ReproduciblePaper;
 
 use crate::routes::{PageRoute, PathValues, escape, parse_parameters, query_string};
+use crate::site_host::{SiteHost, site_address};
 
 /// An address that a page had: its old path, its present path, and the parameters with other names.
 /// The present path may contain parameters; values of the old path that it does not contain are
@@ -126,6 +127,7 @@ const VALUES: &[(&str, &str, &str)] = &[
 /// Returns the present address of a page with a path and a query string that it had before; none if
 /// no page had this path, or if it would lead to no page.
 pub(crate) fn present_address(path: &str, search: &str) -> Option<String> {
+    let path = SiteHost::current().path_below_base(path)?;
     let path = path.strip_suffix('/').unwrap_or(path);
     OLD_ADDRESSES.iter().find_map(|(old, new, renamings)| {
         let PathValues(values) = PathValues::match_path(old, path)?;
@@ -141,7 +143,7 @@ pub(crate) fn present_address(path: &str, search: &str) -> Option<String> {
 /// Returns whether the path of an address is that of a page.
 fn is_page_address(address: &str) -> bool {
     let path = address.split('?').next().unwrap_or_default();
-    PageRoute::parse(path).is_some()
+    PageRoute::parse(path, "").is_some()
 }
 
 /// Returns the values with the last table of their paper, which is shown in place of a table that
@@ -216,7 +218,7 @@ fn fill(pattern: &str, mut values: Vec<(String, String)>) -> Option<String> {
             None => address.push_str(part),
         }
     }
-    Some(address + &query_string(values))
+    Some(site_address(&address) + &query_string(values))
 }
 
 #[cfg(test)]
@@ -310,7 +312,7 @@ mod tests {
             let (path, search) = old.split_once('?').unwrap_or((old, ""));
             assert_eq!(present_address(path, search).as_deref(), Some(new), "{old}");
             let (path, search) = new.split_once('?').unwrap_or((new, ""));
-            assert!(PageRoute::parse(path).is_some(), "{new}");
+            assert!(PageRoute::parse(path, "").is_some(), "{new}");
             assert_eq!(present_address(path, search), None, "{new}");
         }
         for present in [

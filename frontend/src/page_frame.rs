@@ -10,7 +10,7 @@ use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
 use crate::api::{self, RequestTransport};
 use crate::first_paint;
 use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
-use crate::routes::PageRoute;
+use crate::routes::{ANY_INSTANCE, PageRoute};
 use crate::theme::PageTheme;
 use crate::widgets::error_message::ErrorBoundaryMessages;
 use crate::widgets::term::TermDefinition;
@@ -78,7 +78,8 @@ impl PossibleRouteMatch for RouteMatcher {
     }
 
     fn test<'a>(&self, path: &'a str) -> Option<PartialPathMatch<'a>> {
-        PageRoute::parse(path).filter(self.0)?;
+        // A predicate does not depend on the values, which may be in the query string.
+        PageRoute::parse(path, ANY_INSTANCE).filter(self.0)?;
         Some(PartialPathMatch::new("", Vec::new(), path))
     }
 

@@ -7,6 +7,8 @@ use shared::api::annotation::TaskId;
 use shared::probe::Probe;
 use shared::reproduce::{PaperTable, ReproduciblePaper};
 
+use crate::site_host::SiteHost;
+
 /// A page with the values in its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PageRoute {
@@ -130,16 +132,16 @@ const ROUTES: &[Route] = &[
     ("/studies/:study/figures", |it| {
         it.study(|study| PageRoute::Figures { study })
     }),
-    ("/studies/:study/late-interaction", |it| {
-        it.study(|study| PageRoute::LateInteraction {
-            study,
-            ranker: None,
-        })
-    }),
     ("/studies/:study/late-interaction/:ranker", |it| {
         Some(PageRoute::LateInteraction {
             study: it.text("study")?,
             ranker: Some(it.text("ranker")?),
+        })
+    }),
+    ("/studies/:study/late-interaction", |it| {
+        Some(PageRoute::LateInteraction {
+            study: it.text("study")?,
+            ranker: it.text("ranker"),
         })
     }),
     ("/studies/:study/compare", |it| {
@@ -159,21 +161,12 @@ const ROUTES: &[Route] = &[
     }),
     (
         "/studies/:study/rankers/:ranker/probes/:probe/instances",
-        |it| {
-            Some(PageRoute::Instances {
-                study: it.text("study")?,
-                probe: it.parsed("probe")?,
-                ranker: it.text("ranker")?,
-            })
-        },
+        instances_page,
     ),
-    ("/studies/:study/probes/:probe/instances/:number", |it| {
-        Some(PageRoute::Instance {
-            study: it.text("study")?,
-            probe: it.parsed("probe")?,
-            number: it.parsed("number")?,
-        })
-    }),
+    (
+        "/studies/:study/probes/:probe/instances/:number",
+        instance_page,
+    ),
     ("/reproductions", |_| {
         Some(PageRoute::Reproductions { table: None })
     }),
@@ -212,7 +205,29 @@ const ROUTES: &[Route] = &[
             axiom: it.parsed("axiom")?,
         })
     }),
+    ("/studies/:study/instances", instances_page),
+    ("/studies/:study/instance", instance_page),
 ];
+
+/// The values of the pages that a host of files has in the query string, since it cannot have a
+/// file for each value.
+const QUERY_VALUES: [&str; 3] = ["ranker", "probe", "number"];
+
+fn instances_page(values: &PathValues) -> Option<PageRoute> {
+    Some(PageRoute::Instances {
+        study: values.text("study")?,
+        probe: values.parsed("probe")?,
+        ranker: values.text("ranker")?,
+    })
+}
+
+fn instance_page(values: &PathValues) -> Option<PageRoute> {
+    Some(PageRoute::Instance {
+        study: values.text("study")?,
+        probe: values.parsed("probe")?,
+        number: values.parsed("number")?,
+    })
+}
 
 /// The values in an address by their names in the pattern, unescaped.
 pub(crate) struct PathValues(pub(crate) Vec<(&'static str, String)>);
@@ -254,14 +269,26 @@ impl PathValues {
 }
 
 impl PageRoute {
-    /// Returns the page at a path, with or without a trailing slash.
-    pub(crate) fn parse(path: &str) -> Option<PageRoute> {
-        let path = match path {
-            "/" => path,
-            _ => path.strip_suffix('/').unwrap_or(path),
+    /// Returns the page at a path, with or without a trailing slash, and a query string.
+    pub(crate) fn parse(path: &str, search: &str) -> Option<PageRoute> {
+        PageRoute::parse_on(SiteHost::current(), path, search)
+    }
+
+    fn parse_on(host: &SiteHost, path: &str, search: &str) -> Option<PageRoute> {
+        let path = match host.path_below_base(path)? {
+            "/" => "/",
+            path => path.strip_suffix('/').unwrap_or(path),
         };
+        let parameters = parse_parameters(search);
         let mut routes = ROUTES.iter();
-        routes.find_map(|(pattern, page)| page(&PathValues::match_path(pattern, path)?))
+        routes.find_map(|(pattern, page)| {
+            let mut values = PathValues::match_path(pattern, path)?;
+            for name in QUERY_VALUES {
+                let value = parameters.iter().find(|it| it.0 == name);
+                values.0.extend(value.map(|it| (name, it.1.clone())));
+            }
+            page(&values)
+        })
     }
 
     /// Returns the name of the study that the page is about.
@@ -334,18 +361,53 @@ impl PageRoute {
         }
     }
 
-    /// Returns the path of the page.
+    /// Returns the address of the page.
     pub(crate) fn href(&self) -> String {
+        self.href_with(Vec::<(&str, String)>::new())
+    }
+
+    /// Returns the address of the page with parameters.
+    pub(crate) fn href_with(
+        &self,
+        parameters: impl IntoIterator<Item = (impl AsRef<str>, String)>,
+    ) -> String {
+        self.href_on(SiteHost::current(), parameters)
+    }
+
+    fn href_on(
+        &self,
+        host: &SiteHost,
+        parameters: impl IntoIterator<Item = (impl AsRef<str>, String)>,
+    ) -> String {
         let values = self.values();
-        let route = ROUTES
-            .iter()
-            .find(|it| it.1(&values).as_ref() == Some(self));
+        let is_own = |it: &&Route| it.1(&values).as_ref() == Some(self);
+        let mut routes = ROUTES.iter();
+        // A host of files has fewer pages if the query string has the values.
+        let route = match host.has_only_files {
+            true => routes
+                .filter(is_own)
+                .min_by_key(|it| it.0.matches(':').count()),
+            false => routes.find(is_own),
+        };
         let (pattern, _) = route.expect("every page has a route");
         let parts = pattern.split('/').map(|part| match part.strip_prefix(':') {
             Some(name) => escape(&values.text(name).unwrap_or_default()),
             None => part.to_owned(),
         });
-        parts.collect::<Vec<String>>().join("/")
+        let mut path = host.address(&parts.collect::<Vec<String>>().join("/"));
+        if host.has_only_files && !path.ends_with('/') {
+            path.push('/');
+        }
+        let is_in_path = |name: &str| {
+            pattern
+                .split('/')
+                .any(|it| it.strip_prefix(':') == Some(name))
+        };
+        let outside = values.0.iter().filter(|it| !is_in_path(it.0));
+        let outside = outside.map(|it| (it.0.to_owned(), it.1.clone()));
+        let parameters = parameters.into_iter();
+        let parameters = parameters.map(|it| (it.0.as_ref().to_owned(), it.1));
+        path + &query_string(outside.chain(parameters))
     }
 
     fn values(&self) -> PathValues {
@@ -424,22 +486,28 @@ impl PageRoute {
 
     /// Returns whether a path is that of this page or of one below it.
     pub(crate) fn contains(&self, path: &str) -> bool {
+        let Some(below_base) = SiteHost::current().path_below_base(path) else {
+            return false;
+        };
         let is_below = |first: &str| {
-            let rest = path.strip_prefix(first);
+            let rest = below_base.strip_prefix(first);
             let is_below = rest.is_some_and(|it| it.is_empty() || it.starts_with('/'));
-            is_below && PageRoute::parse(path).is_some()
+            is_below && PageRoute::parse(path, ANY_INSTANCE).is_some()
         };
         match self {
-            PageRoute::Studies => path == "/" || is_below("/studies"),
+            PageRoute::Studies => below_base == "/" || is_below("/studies"),
             PageRoute::Reproductions { .. } => is_below("/reproductions"),
             PageRoute::Trainings => is_below("/trainings"),
             PageRoute::ReviewTasks => ["/annotation", "/join", "/people"]
                 .into_iter()
                 .any(is_below),
-            other => PageRoute::parse(path).as_ref() == Some(other),
+            other => PageRoute::parse(path, "").as_ref() == Some(other),
         }
     }
 }
+
+/// A query string for a path whose values do not matter.
+pub(crate) const ANY_INSTANCE: &str = "ranker=any&probe=tfc1&number=0";
 
 /// Everything except the unreserved characters of RFC 3986.
 const ESCAPED_CHARACTERS: &AsciiSet = &NON_ALPHANUMERIC

@@ -63,7 +63,7 @@ const STEPS: [TourStep; 5] = [
         text: "For a lexical ranker, this table takes the scores of one pair apart: the term with \
                the longest bar decided. Above it are the documents and the conditions of the axiom.",
         subject: "section[aria-labelledby=terms]",
-        link_to_next: Some("main a.btn[href^='/playground']"),
+        link_to_next: Some("main a.btn[href*='/playground']"),
     },
     TourStep {
         is_on: |it| matches!(it, PageRoute::Playground),
@@ -118,7 +118,7 @@ pub(crate) fn GuidedTour() -> impl IntoView {
     let focused_before = StoredValue::new_local(None::<HtmlElement>);
     Effect::new(move |_| {
         let url = url.read();
-        let page = PageRoute::parse(url.path());
+        let page = PageRoute::parse(url.path(), url.search());
         let before = step.get_untracked();
         let next = step_on_page(before, url.search(), page.as_ref());
         if before.is_none() && next.is_some() {
@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     fn step(before: Option<usize>, search: &str, path: &str) -> Option<usize> {
-        step_on_page(before, search, PageRoute::parse(path).as_ref())
+        step_on_page(before, search, PageRoute::parse(path, "").as_ref())
     }
 
     #[test]

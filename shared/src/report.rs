@@ -33,7 +33,7 @@ pub use behavioral_tests::behavioral_test_tables;
 pub use comparison::ranker_comparison_tables;
 pub use figure_findings::{FigureFindings, behavioral_test_finding, most_violated_axioms_finding};
 pub use figures::{figure_data_tables, funnel_step_label};
-pub use html::report_to_html;
+pub use html::{report_to_html, table_to_html};
 pub(crate) use late_interaction::quantity_value;
 pub use late_interaction::{fine_tuning_table, late_interaction_tables};
 pub use latex::tables_to_latex;

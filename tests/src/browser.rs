@@ -21,6 +21,7 @@ mod compare;
 mod late_interaction;
 mod about;
 mod static_host;
+mod static_site;
 mod operator;
 mod tour;
 mod trainings;

@@ -30,6 +30,7 @@ use super::{
     NO_SERVER, NO_SESSION, OutgoingRequest, RequestError, network_error, operator_token,
     parse_reply_json, to_json, worker,
 };
+use crate::site_host::{SiteHost, site_address};
 
 /// Sends a request to the server, or to the worker if there is no server.
 pub(crate) async fn send_to_server_or_worker(
@@ -46,17 +47,17 @@ pub(crate) async fn send_to_server_or_worker(
     let is_static = matches!(detect_host().await?, HostKind::Static);
     match study {
         Some(study) if is_static && path == ListLateInteractionAnalysesRequest::PATH => {
-            fetch_list(&format!("/studies/{study}.{LATE_INTERACTION_FILE}")).await
+            fetch_list(&study_file(&study, LATE_INTERACTION_FILE)).await
         }
         Some(study) if is_static && path == ListStudyHumanJudgmentsRequest::PATH => {
-            fetch_list(&format!("/studies/{study}.{HUMAN_JUDGMENTS_FILE}")).await
+            fetch_list(&study_file(&study, HUMAN_JUDGMENTS_FILE)).await
         }
         Some(study) if is_static => {
             ensure_loaded(&study).await?;
             request_worker(path, json).await
         }
         None if is_static && path == ListStudiesRequest::PATH => {
-            fetch_list("/studies/index.json").await
+            fetch_list(&site_address("/studies/index.json")).await
         }
         _ => send_to_server(OutgoingRequest { path, method, json }).await,
     }
@@ -130,7 +131,10 @@ pub(crate) async fn restore_study_texts(
 pub(crate) async fn fetch_demo_files(names: &[&str]) -> Option<Vec<String>> {
     let mut texts = Vec::new();
     for name in names {
-        let response = Request::get(&format!("/demo/{name}")).send().await.ok()?;
+        let response = Request::get(&site_address(&format!("/demo/{name}")))
+            .send()
+            .await
+            .ok()?;
         let text = if response.ok() {
             response.text().await.ok()?
         } else {
@@ -184,6 +188,9 @@ thread_local! {
 
 /// Finds out once whether there is a server.
 async fn detect_host() -> Result<HostKind, RequestError> {
+    if SiteHost::current().has_only_files {
+        return Ok(HostKind::Static);
+    }
     let token = operator_token::stored_operator_token();
     if let Some((by, host)) = HOST.with_borrow(Clone::clone)
         && by == token
@@ -252,7 +259,7 @@ async fn ensure_loaded(study: &str) -> Result<(), RequestError> {
     }
     shared::study::validate_study_name(study)
         .map_err(|it| problem_error(it.to_string(), "unknown"))?;
-    let file = format!("/studies/{study}.json");
+    let file = study_file(study, "json");
     let text = get(&file).await?.text().await.map_err(network_error)?;
     let ask = WorkerRequest::LoadStudy {
         study: study.to_owned(),
@@ -261,6 +268,11 @@ async fn ensure_loaded(study: &str) -> Result<(), RequestError> {
     worker::run_worker_task(ask, &JsValue::from_str(&text)).await?;
     LOADED_STUDIES.with_borrow_mut(|it| it.insert(study.to_owned()));
     Ok(())
+}
+
+/// Returns the address of a file of a study of a static host.
+fn study_file(study: &str, extension: &str) -> String {
+    site_address(&format!("/studies/{study}.{extension}"))
 }
 
 /// Returns a list that is a file of a static host; an empty one if there is no such file, or if the

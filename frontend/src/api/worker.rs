@@ -15,6 +15,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{ErrorEvent, MessageEvent, Worker};
 
 use super::RequestError;
+use crate::site_host::site_address;
 
 /// A task that was sent to the worker.
 pub(crate) struct WorkerTask {
@@ -246,7 +247,7 @@ impl WorkerClient {
 }
 
 fn spawn_worker() -> Result<RunningWorker, ErrorResponse> {
-    let worker = Worker::new("/worker_loader.js").map_err(|_| {
+    let worker = Worker::new(&site_address("/worker_loader.js")).map_err(|_| {
         worker_problem(
             "This browser cannot start a background worker. Allow scripts and \
              workers for this site.",

@@ -13,7 +13,7 @@ use shared::probe::Axiom;
 use crate::keyboard::SHORTCUTS;
 use crate::location::PageLocation;
 use crate::pages::playground::input::PlaygroundInput;
-use crate::routes::{PageRoute, query_string};
+use crate::routes::PageRoute;
 use crate::widgets::section::Section;
 use behavioral_tests::BehavioralTests;
 use human_judgments::HumanJudgmentsHelp;
@@ -276,7 +276,7 @@ fn Formulas() -> impl IntoView {
 fn playground_href(axiom: Axiom) -> String {
     let words = PlaygroundInput::worked_example_of_axiom(axiom.into()).to_link_parameters();
     let words = words.into_iter().filter(|it| !it.1.is_empty());
-    PageRoute::Playground.href() + &query_string(words)
+    PageRoute::Playground.href_with(words)
 }
 
 /// Splits a formula into its preconditions and its claim.

@@ -10,7 +10,7 @@ use shared::text::Stopwords;
 
 use crate::pages::page_state::AddressEncodedPageState;
 use crate::pages::study::address::ParameterLookup;
-use crate::routes::{PageRoute, query_string};
+use crate::routes::PageRoute;
 
 /// The number of rows in a page of the list.
 pub(crate) const ROWS: u64 = ComparedQueryListOptions::ROWS_AT_ONCE;
@@ -114,7 +114,7 @@ impl CompareView {
         let page = PageRoute::CompareRankers {
             study: study.to_owned(),
         };
-        page.href() + &query_string(pairs)
+        page.href_with(pairs)
     }
 
     /// Returns the options of the query list that is shown.

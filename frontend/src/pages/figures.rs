@@ -65,7 +65,7 @@ fn set_choice(study: &str, next: &StudyFigureOptions) {
     let page = PageRoute::Figures {
         study: study.to_owned(),
     };
-    location::replace_browser_address(&(page.href() + &query_string(pairs)));
+    location::replace_browser_address(&page.href_with(pairs));
 }
 
 /// Returns the label of each ranker, with its parameters where labels coincide.

@@ -23,7 +23,7 @@ use super::study::address::{InstanceView, StudyView, cell_href, variant_from_add
 use crate::api;
 use crate::keyboard::{self, KeyPressOutcome};
 use crate::location::{self, PageLocation};
-use crate::routes::{PageRoute, query_string};
+use crate::routes::PageRoute;
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
 use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
 use crate::widgets::highlighted_text::HighlightedTextView;
@@ -56,7 +56,7 @@ impl InstancePath {
             study,
             probe,
             number,
-        } = PageRoute::parse(path)?
+        } = PageRoute::parse(path, search)?
         else {
             return None;
         };
@@ -329,7 +329,7 @@ fn InstanceButtons(
         ("number", here.number.to_string()),
     ];
     parameters.extend(here.mode.map(|it| ("variant", it.slug().to_owned())));
-    let playground = PageRoute::Playground.href() + &query_string(parameters);
+    let playground = PageRoute::Playground.href_with(parameters);
     let here = StoredValue::new(here);
     // None while another instance is loading.
     let known = move || {

@@ -40,7 +40,10 @@ use rows::{InstanceListKey, InstanceRow, InstanceRows};
 pub(crate) fn ProbeInstancesPage() -> impl IntoView {
     crate::bundle_loader::prefetch_lazy_bundle();
     let url = use_url();
-    let page = Memo::new(move |_| PageRoute::parse(url.read().path()));
+    let page = Memo::new(move |_| {
+        let url = url.read();
+        PageRoute::parse(url.path(), url.search())
+    });
     move || match page.get() {
         Some(PageRoute::Instances {
             study,

@@ -47,10 +47,10 @@ pub(crate) fn LateInteractionPage(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
-    let path = PageLocation::from_context_or_browser().path;
+    let PageLocation { path, search, .. } = PageLocation::from_context_or_browser();
     // An address of another page is ignored, since this page is about to be removed.
     let ranker = Memo::new(move |before: Option<&Option<String>>| {
-        let page = PageRoute::parse(&path.read());
+        let page = PageRoute::parse(&path.read(), &search.read());
         match page {
             Some(PageRoute::LateInteraction { ranker, .. }) => ranker,
             _ => before.cloned().flatten(),

@@ -79,7 +79,7 @@ async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTab
 
 /// Returns the choice in the address; the default is table 3 of Câmara & Hauff.
 fn choice_from_address(address: &PageLocation) -> ReproductionChoice {
-    let table = match PageRoute::parse(&address.path.get_untracked()) {
+    let table = match PageRoute::parse(&address.path.get_untracked(), "") {
         Some(PageRoute::Reproductions { table }) => table,
         _ => None,
     };
@@ -100,7 +100,7 @@ fn set_choice(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
     // No study is a choice as well.
     let study = next.study.clone().unwrap_or_default();
     let study = next.is_explicit.then_some(("study", study));
-    let href = page.href() + &query_string(study);
+    let href = page.href_with(study);
     if let Ok(history) = window().history() {
         let null = wasm_bindgen::JsValue::NULL;
         let _ = history.replace_state_with_url(&null, "", Some(&href));

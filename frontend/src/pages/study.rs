@@ -46,7 +46,7 @@ pub(crate) use panel::{ListedDocuments, format_margin, margin_definition, margin
 pub(crate) fn StudyPage() -> impl IntoView {
     let url = use_url();
     let query = use_query_map();
-    let page = Memo::new(move |_| PageRoute::parse(url.read().path()));
+    let page = Memo::new(move |_| PageRoute::parse(url.read().path(), ""));
     let study = Memo::new(move |_| {
         let page = page.read();
         let tab = page.as_ref().and_then(StudyTab::of_page);

@@ -111,7 +111,7 @@ fn write_address(bench: WorkbenchState) {
             query.push(("job", id));
             query.push(("instances", of));
         }
-        let address = PageRoute::Workbench.href() + &query_string(query);
+        let address = PageRoute::Workbench.href_with(query);
         if before.is_some_and(|it| it != address) {
             let options = NavigateOptions {
                 replace: true,

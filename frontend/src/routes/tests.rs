@@ -1,19 +1,20 @@
 use super::*;
 use shared::probe::Axiom;
+use shared::site::{page_paths, study_page_paths};
 
 fn study() -> String {
     "demo".to_owned()
 }
 
-#[test]
-fn every_page_is_found_where_it_says_it_is() {
+/// An example of each page, and its path on a server.
+fn pages_and_paths() -> Vec<(PageRoute, &'static str)> {
     let (probe, task) = (Probe::Axiom(Axiom::Tfc1), TaskId(7));
     let test: Probe = "match:length:relevance".parse().unwrap();
     let table = PaperTable {
         paper: ReproduciblePaper::Camara2020,
         table: 3,
     };
-    let pages = [
+    vec![
         (PageRoute::Studies, "/"),
         (PageRoute::Study { study: study() }, "/studies/demo"),
         (
@@ -93,15 +94,20 @@ fn every_page_is_found_where_it_says_it_is() {
             PageRoute::AxiomExample { axiom: probe },
             "/about/axioms/tfc1",
         ),
-    ];
-    // The list of studies has a second address.
-    assert_eq!(PageRoute::parse("/studies"), Some(PageRoute::Studies));
-    assert_eq!(pages.len() + 1, ROUTES.len());
+    ]
+}
+
+#[test]
+fn every_page_is_found_where_it_says_it_is() {
+    let pages = pages_and_paths();
+    // The list of studies has a second address, and so have the two pages with instances.
+    assert_eq!(PageRoute::parse("/studies", ""), Some(PageRoute::Studies));
+    assert_eq!(pages.len() + 3, ROUTES.len());
     for (page, path) in pages {
         assert_eq!(page.href(), path);
-        assert_eq!(PageRoute::parse(path), Some(page.clone()));
+        assert_eq!(PageRoute::parse(path, ""), Some(page.clone()));
         let slash = format!("{}/", path.trim_end_matches('/'));
-        assert_eq!(PageRoute::parse(&slash), Some(page));
+        assert_eq!(PageRoute::parse(&slash, ""), Some(page));
     }
     for none in [
         "",
@@ -117,7 +123,76 @@ fn every_page_is_found_where_it_says_it_is() {
         "/studies/demo/rankers/bm25/probes/tfc1",
         "/studies/demo/probes/nothing/instances/0",
     ] {
-        assert_eq!(PageRoute::parse(none), None, "{none}");
+        assert_eq!(PageRoute::parse(none, ""), None, "{none}");
+    }
+}
+
+#[test]
+fn a_host_of_files_has_a_file_for_every_page_that_needs_no_server() {
+    let none = || None::<(&str, String)>;
+    let files: Vec<String> = page_paths()
+        .into_iter()
+        .chain(study_page_paths("demo"))
+        .collect();
+    let mut n_reached = 0;
+    for base_path in ["", "/some/path"] {
+        let base_path = base_path.to_owned();
+        let host = SiteHost {
+            base_path,
+            has_only_files: true,
+        };
+        for (page, _) in pages_and_paths() {
+            let of_server = matches!(
+                page,
+                PageRoute::Training { .. }
+                    | PageRoute::AnnotateTask { .. }
+                    | PageRoute::CurateTask { .. }
+            );
+            let example = matches!(page, PageRoute::AxiomExample { .. });
+            let address = page.href_on(&host, none());
+            let (path, search) = address.split_once('?').unwrap_or((&address, ""));
+            assert_eq!(
+                PageRoute::parse_on(&host, path, search),
+                Some(page),
+                "{address}"
+            );
+            let file = path.strip_prefix(&host.base_path).unwrap().to_owned();
+            assert_eq!(files.contains(&file), !of_server && !example, "{address}");
+            n_reached += usize::from(files.contains(&file));
+        }
+        let page = PageRoute::Instance {
+            study: study(),
+            probe: "match:length:relevance".parse().unwrap(),
+            number: 7,
+        };
+        assert_eq!(
+            page.href_on(&host, [("ranker", "bm25".to_owned())]),
+            host.address(
+                "/studies/demo/instance/?probe=match%3Alength%3Arelevance&number=7&ranker=bm25"
+            )
+        );
+    }
+    // Each file but those of the other tables is the page of an example.
+    let n_tables = files.iter().filter(|it| it.contains("/tables/")).count();
+    let n_files = files
+        .iter()
+        .collect::<std::collections::BTreeSet<_>>()
+        .len();
+    assert!(n_reached >= n_files - n_tables, "{n_reached} of {n_files}");
+}
+
+#[test]
+fn addresses_elsewhere_on_a_host_are_no_pages_of_the_site() {
+    let host = SiteHost {
+        base_path: "/some/path".to_owned(),
+        has_only_files: true,
+    };
+    let at = |path: &str| PageRoute::parse_on(&host, path, "");
+    assert_eq!(at("/some/path"), Some(PageRoute::Studies));
+    assert_eq!(at("/some/path/"), Some(PageRoute::Studies));
+    assert_eq!(at("/some/path/about/"), Some(PageRoute::About));
+    for elsewhere in ["/", "/about", "/some/pathabout", "/some", "/some/path//"] {
+        assert_eq!(at(elsewhere), None, "{elsewhere}");
     }
 }
 
@@ -142,7 +217,7 @@ fn a_page_below_another_belongs_to_it() {
 #[test]
 fn a_page_stays_mounted_for_another_instance_or_ranker() {
     let stays = |from: &str, to: &str| {
-        let [from, to] = [from, to].map(|it| PageRoute::parse(it).unwrap());
+        let [from, to] = [from, to].map(|it| PageRoute::parse(it, "").unwrap());
         from.stays_mounted_for(&to)
     };
     let instance = "/studies/demo/probes/tfc1/instances/0";

@@ -67,6 +67,13 @@ fn write_page(
     writeln!(out, "</body>\n</html>")
 }
 
+/// Returns a table as an element, with its notes below it.
+pub fn table_to_html(table: &ReportTable) -> String {
+    let mut out = String::new();
+    write_table(&mut out, table).expect("a String takes every write");
+    out
+}
+
 fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
     writeln!(out, "<div class=\"scroll\"><table>")?;
     writeln!(

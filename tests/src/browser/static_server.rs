@@ -1,4 +1,5 @@
-//! A static host like those one can rent: unknown addresses return the start page.
+//! A static host like those one can rent: a file server, with or without a start page for unknown
+//! addresses.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -26,9 +27,20 @@ pub(crate) enum RangeRequests {
     Ignored,
 }
 
+/// What a host answers where it has no file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UnknownPath {
+    /// The page `/index.html`.
+    StartPage,
+    NotFound,
+}
+
 struct FileHost {
     mounts: Mounts,
     ranges: RangeRequests,
+    unknown: UnknownPath,
+    /// The paths that were asked for and not found.
+    missing: Mutex<Vec<String>>,
     /// The path and the number of bytes of each answer.
     sent: Mutex<Vec<(String, u64)>>,
 }
@@ -41,11 +53,22 @@ impl StaticServer {
 
     /// Starts a server that may ignore requests for a part of a file.
     pub(crate) fn start_with_ranges(mounts: Mounts, ranges: RangeRequests) -> StaticServer {
+        StaticServer::start_host(mounts, ranges, UnknownPath::StartPage)
+    }
+
+    /// Starts a server that has nothing but its files.
+    pub(crate) fn start_without_start_page(mounts: Mounts) -> StaticServer {
+        StaticServer::start_host(mounts, RangeRequests::Answered, UnknownPath::NotFound)
+    }
+
+    fn start_host(mounts: Mounts, ranges: RangeRequests, unknown: UnknownPath) -> StaticServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let origin = format!("http://{}", listener.local_addr().expect("it is bound"));
         let host = Arc::new(FileHost {
             mounts,
             ranges,
+            unknown,
+            missing: Mutex::default(),
             sent: Mutex::default(),
         });
         let shared = Arc::clone(&host);
@@ -57,6 +80,11 @@ impl StaticServer {
             }
         });
         StaticServer { origin, host }
+    }
+
+    /// Returns the paths that were not found.
+    pub(crate) fn missing_paths(&self) -> Vec<String> {
+        self.host.missing.lock().expect("no answer panics").clone()
     }
 
     /// Returns the paths below a prefix that were sent since the last call, with their bytes.
@@ -81,7 +109,14 @@ fn answer(mut stream: &TcpStream, host: &FileHost) -> std::io::Result<()> {
     let path = first.split(' ').nth(1).unwrap_or("/");
     let path = path.split(['?', '#']).next().unwrap_or("/");
     let mounts = &host.mounts;
-    let file = find(path, mounts).or_else(|| find("/index.html", mounts));
+    let file = find(path, mounts).or_else(|| match host.unknown {
+        UnknownPath::StartPage => find("/index.html", mounts),
+        UnknownPath::NotFound => None,
+    });
+    if file.is_none() {
+        let mut missing = host.missing.lock().expect("no answer panics");
+        missing.push(path.to_owned());
+    }
     let (status, file) = match file {
         Some(file) => ("200 OK", file),
         None => ("404 Not Found", PathBuf::new()),
@@ -121,7 +156,9 @@ fn find(path: &str, mounts: &Mounts) -> Option<PathBuf> {
     let plain = rest
         .components()
         .all(|it| matches!(it, Component::Normal(_)));
-    Some(folder.join(rest)).filter(|it| plain && it.is_file())
+    let file = Some(folder.join(rest)).filter(|_| plain)?;
+    let pages = [file.join("index.html"), file];
+    pages.into_iter().find(|it| it.is_file())
 }
 
 fn content_type(file: &Path) -> &'static str {

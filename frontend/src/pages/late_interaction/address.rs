@@ -2,7 +2,7 @@
 
 use crate::pages::page_state::AddressEncodedPageState;
 use crate::pages::study::address::ParameterLookup;
-use crate::routes::{PageRoute, query_string};
+use crate::routes::PageRoute;
 
 /// What the Late interaction page shows, as encoded in its address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl LateInteractionView {
             study: study.to_owned(),
             ranker: self.ranker.clone(),
         };
-        page.href() + &query_string(pairs)
+        page.href_with(pairs)
     }
 }
 

@@ -9,7 +9,7 @@ use shared::study::instance_list::{InstanceListOptions, InstanceSort, ReviewStat
 use shared::study::overview::StudyOverview;
 use shared::verdict::VerdictOutcome;
 
-use crate::routes::{PageRoute, query_string};
+use crate::routes::PageRoute;
 use crate::widgets::heatmap::{HeatMapPosition, RankerOrRelevanceRow};
 
 /// Returns the value of a key in an address.
@@ -156,7 +156,7 @@ impl StudyView {
         let page = PageRoute::Study {
             study: study.to_owned(),
         };
-        page.href() + &query_string(pairs)
+        page.href_with(pairs)
     }
 }
 
@@ -197,7 +197,7 @@ impl BehavioralTestsView {
         let page = PageRoute::BehavioralTests {
             study: study.to_owned(),
         };
-        page.href() + &query_string(pairs)
+        page.href_with(pairs)
     }
 }
 
@@ -262,7 +262,7 @@ impl InstanceListView {
             probe,
             ranker: ranker.to_owned(),
         };
-        page.href() + &query_string(self.pairs())
+        page.href_with(self.pairs())
     }
 
     /// Returns the request for a part of the list.
@@ -340,7 +340,7 @@ impl InstanceView {
         pairs.extend(self.ranker.clone().map(|it| ("ranker", it)));
         pairs.extend(self.position.map(|it| ("position", it.to_string())));
         pairs.extend(list.pairs());
-        page.href() + &query_string(pairs)
+        page.href_with(pairs)
     }
 }
 

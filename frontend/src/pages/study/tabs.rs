@@ -8,7 +8,7 @@ use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
 
 use super::address::controls_parameters;
-use crate::routes::{PageRoute, query_string};
+use crate::routes::PageRoute;
 
 /// A tab of a study's page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,11 +99,8 @@ pub(super) fn StudyTabs(
         .into_iter()
         .filter(|it| it.has_content(&frame));
     let links = tabs.map(|tab| {
-        let page = tab.page(frame.name.clone()).href();
-        let href = move || {
-            let parameters = controls.with(controls_parameters);
-            page.clone() + &query_string(parameters)
-        };
+        let page = tab.page(frame.name.clone());
+        let href = move || page.href_with(controls.with(controls_parameters));
         let current = move || (shown.get() == tab).then_some("page");
         view! { <a class="btn bare" href=href aria-current=current>{tab.name()}</a> }
     });

@@ -30,7 +30,7 @@ pub(super) fn parse_instance_reference(
             let found = parameters.iter().find(|it| it.0 == key);
             found.map(|it| it.1.clone())
         };
-        return match (PageRoute::parse(path), variant_from_address(&get)) {
+        return match (PageRoute::parse(path, search), variant_from_address(&get)) {
             (Some(PageRoute::Instance { study: of, .. }), _) if of != study => Err(format!(
                 "this instance belongs to study {of}, but the task samples study {study}; choose \
                  an instance of {study}"
