@@ -1,6 +1,7 @@
 //! Where the pages are: at the root of a server, or below a path of a host of files, which
 //! `axioscope site build` writes into the page.
 
+#[cfg(target_arch = "wasm32")]
 use shared::site::{BASE_PATH_ATTRIBUTE, STATIC_HOST_ATTRIBUTE};
 
 /// The host of the pages.

@@ -18,6 +18,7 @@ mod study_tables;
 mod behavioral_tests;
 mod figures;
 mod figure_findings;
+mod study_finding;
 mod regression;
 mod late_interaction;
 pub mod comparison;
@@ -42,6 +43,7 @@ pub use regression::{
     baseline_comparison_to_junit, ranker_pair_verdict_change_tables,
     study_baseline_comparison_table,
 };
+pub use study_finding::study_summary_finding;
 pub use study_tables::{score_stability_table, study_tables};
 pub use trained_rankers::{repair_sentence, trained_ranker_tables};
 pub use training::{

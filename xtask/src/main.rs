@@ -1,5 +1,5 @@
 //! The development commands of the project: demo, dev, check, test, regress, tidy, bench, dist,
-//! setup, web.
+//! gallery, setup, web.
 
 mod process;
 mod paths;
@@ -12,6 +12,7 @@ mod test;
 mod dist;
 mod tidy;
 mod bench;
+mod gallery;
 
 use anyhow::{Result, bail};
 use paths::ProjectPaths;
@@ -29,6 +30,9 @@ usage: cargo xtask <command>
                   since `main` and of their dependents, or of the named packages
   test [STEPS]    run every check, or only the named steps (`test --list` shows them)
   dist            build one release binary with the front end inside
+  gallery [NAMES] [OPTIONS]
+                  make the studies of studies/ whose data are at hand, or the named ones, and a
+                  static site of them; OPTIONS are passed to `axioscope site build`
   tidy            check the style rules that a program can check
   regress [NAMES] run slow checks with the real model, minutes each; NAMES selects tests by name
   bench [PARTS]   measure speed against other programs; a complete run writes BENCHMARKS.md;
@@ -63,6 +67,7 @@ fn run() -> Result<ExitCode> {
         "check" => test::check::run(&place, &rest),
         "test" => test::run(&place, &rest),
         "dist" => done(dist::run(&place)),
+        "gallery" => done(gallery::run(&place, &rest)),
         "tidy" => tidy::run(&place.root),
         "regress" => test::regress(&place, &rest),
         "bench" => done(bench::run(&place, &rest)),

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use shared::report::markup::escape_markup;
+use shared::report::study_summary_finding;
 use shared::site::study_page_paths;
 use shared::study::overview::StudySummary;
 
@@ -57,8 +58,10 @@ pub(super) fn feed(summaries: &[StudySummary], address: &dyn Fn(&str) -> String)
     );
     for summary in summaries {
         let url = escape_markup(&address(&study_path(&summary.name)));
+        let finding = study_summary_finding(summary).unwrap_or_default();
+        let description = format!("{finding} {}", summary.description);
         let [title, description, created] =
-            [&summary.title, &summary.description, &summary.created].map(|it| escape_markup(it));
+            [&summary.title, &description, &summary.created].map(|it| escape_markup(it.trim()));
         let _ = writeln!(
             out,
             "<entry><title>{title}</title><id>{url}</id><link href=\"{url}\"/>\

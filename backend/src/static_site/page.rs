@@ -93,7 +93,9 @@ impl PageTemplate {
         };
         let readable = format!(
             "<noscript><style>#{FIRST_PAINT_ID} {{ display: none }}</style>\n\
-             <div class=\"page\">\n{}</div></noscript>",
+             <header class=\"site\"><a class=\"brand\" href=\"{}\">Axioscope</a></header>\n\
+             <main class=\"readable\">\n{}</main></noscript>",
+            self.address("/"),
             page.readable
         );
         let index = replace_once(&self.index, noscript, &readable)?;

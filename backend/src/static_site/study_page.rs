@@ -5,7 +5,9 @@ use std::fmt::Write;
 use shared::first_paint::{HOME_HEADING, HOME_LEAD};
 use shared::plot::{self, FigureTheme};
 use shared::report::markup::escape_markup;
-use shared::report::{most_violated_axioms_finding, study_tables, table_to_html};
+use shared::report::{
+    most_violated_axioms_finding, study_summary_finding, study_tables, table_to_html,
+};
 use shared::study::overview::{StudyOverview, StudySummary};
 
 /// The tables that are for readers; the others repeat them for programs.
@@ -52,8 +54,8 @@ pub(super) fn readable_study(overview: &StudyOverview, address: &dyn Fn(&str) ->
     let alt = plot::draw_study_heatmap_figure(overview).alt_text;
     let _ = writeln!(
         out,
-        "<p><picture><source srcset=\"{dark}\" media=\"(prefers-color-scheme: dark)\">\
-         <img src=\"{light}\" alt=\"{}\" style=\"max-width: 100%; height: auto\"></picture></p>",
+        "<figure><picture><source srcset=\"{dark}\" media=\"(prefers-color-scheme: dark)\">\
+         <img src=\"{light}\" alt=\"{}\"></picture></figure>",
         escape_markup(&alt)
     );
     let tables = study_tables(overview).into_iter();
@@ -83,10 +85,11 @@ pub(super) fn readable_list(
     for summary in summaries {
         let _ = writeln!(
             out,
-            "<li><a href=\"{}\">{}</a> ({}): {}</li>",
+            "<li><a href=\"{}\">{}</a> ({}). {} {}</li>",
             escape_markup(&address(&study_path(&summary.name))),
             escape_markup(&summary.title),
             escape_markup(&summary.created),
+            escape_markup(&study_summary_finding(summary).unwrap_or_default()),
             escape_markup(&summary.description)
         );
     }

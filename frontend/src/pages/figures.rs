@@ -15,7 +15,7 @@ use shared::study::figures::{StudyFigureOptions, StudyFigures};
 use crate::api;
 use crate::location::{self, PageLocation};
 use crate::pages::study::address;
-use crate::routes::{PageRoute, query_string};
+use crate::routes::PageRoute;
 use crate::widgets::controls::QuerySplitSelect;
 use crate::widgets::figure::content_width;
 use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};

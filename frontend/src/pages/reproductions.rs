@@ -9,7 +9,7 @@ use shared::study::overview::StudySummary;
 
 use crate::api::{self, RequestError};
 use crate::location::PageLocation;
-use crate::routes::{PageRoute, query_string};
+use crate::routes::PageRoute;
 use crate::widgets::download;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::form::SelectField;

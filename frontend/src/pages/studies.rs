@@ -6,7 +6,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use shared::api::worker::LOCAL_STUDY;
 use shared::first_paint::{HOME_HEADING, HOME_LEAD};
-use shared::report::format;
+use shared::report::{self, format};
 use shared::study::overview::StudySummary;
 
 use crate::api;
@@ -244,6 +244,8 @@ fn StudyCard(
         }
     });
     let counts = (n_instances, n_behaviours);
+    let finding = report::study_summary_finding(&card);
+    let finding = finding.map(|it| view! { <p class="finding">{it}</p> });
     // A study without axioms has no heat map.
     let thumb = (!card.probes.is_empty()).then(|| {
         view! {
@@ -259,6 +261,7 @@ fn StudyCard(
         <li>
             <a class="card" href=href>
                 <h3>{card.title}</h3>
+                {finding}
                 <p>{card.description}</p>
                 {thumb}
                 <p class="facts">

@@ -25,7 +25,7 @@ use web_sys::{File, HtmlInputElement};
 use crate::api::{RequestError, worker};
 use crate::keyboard::{self, KeyPressOutcome};
 use crate::old_addresses::{WORKBENCH, with_old_names};
-use crate::routes::{PageRoute, query_string};
+use crate::routes::PageRoute;
 use settings::LocalStudyFormValues;
 use state::{StudyRunState, StudyScoringJob, WorkbenchState};
 
