@@ -18,6 +18,7 @@ mod jobs;
 mod training_jobs;
 mod annotation;
 mod front_end_files;
+mod documentation;
 mod http;
 mod cli;
 #[cfg(test)]
