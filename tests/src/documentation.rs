@@ -74,10 +74,9 @@ fn a_security_contact_is_named_if_there_is_one() {
     );
     drop(server);
 
-    home.expect_refused(
-        "serve --security-contact security@axioscope.example",
-        "write mailto:NAME@HOST or https://HOST/PATH",
-    );
+    let refused = home.run("serve --security-contact security@axioscope.example");
+    assert_eq!(refused.code, Some(2));
+    refused.expect_stderr("write mailto:NAME@HOST or https://HOST/PATH");
 }
 
 #[test]

@@ -54,8 +54,8 @@ pub(crate) struct ServeArgs {
         value_parser = http::parse_network
     )]
     trusted_proxy: Vec<IpNet>,
-    /// Whom to tell about vulnerabilities: mailto:NAME@HOST or https://HOST/PATH. The server names it
-    /// in `/.well-known/security.txt` (RFC 9116); without it there is no such file.
+    /// Whom to tell about vulnerabilities: mailto:NAME@HOST or https://HOST/PATH. The server names
+    /// it in `/.well-known/security.txt` (RFC 9116); without it there is no such file.
     #[arg(long, value_name = "URI", env = "AXIOSCOPE_SECURITY_CONTACT")]
     security_contact: Option<SecurityContact>,
     /// Treat every local client as the operator; for tests. Every program, user and proxy on this

@@ -8,7 +8,7 @@ use super::DocumentationHost;
 use super::markdown::RenderedMarkdown;
 use super::pages::{DocumentationPage, DocumentationPart, PAGES};
 
-/// Where the pages are.
+/// The place of the pages: a path, and what answers requests for them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DocumentationSite<'a> {
     /// The path of the site on its host, without a slash at its end.
@@ -156,7 +156,10 @@ fn in_frame(site: DocumentationSite, page: &PageFrameTexts) -> String {
 <body class="documentation">
 <a class="skip" href="#main">Skip to content</a>
 <header class="site">
-<a class="brand" href="{base}/"><img src="{base}/docs/icon.svg" width="18" height="18" alt="">Axioscope</a>
+<a class="brand" href="{base}/">
+<img src="{base}/docs/icon.svg" width="18" height="18" alt="">
+Axioscope
+</a>
 <nav aria-label="Site">
 <a href="{base}/">Studies</a>
 <a href="{base}/playground">Playground</a>

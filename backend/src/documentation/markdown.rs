@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-/// A text as HTML.
+/// A rendered text: its HTML, and its sections for contents and search.
 pub(super) struct RenderedMarkdown {
     /// The HTML, without a frame.
     pub html: String,
@@ -31,27 +31,27 @@ pub(super) struct MarkdownSection {
 /// Renders a text. `resolve` returns the address of the target of a link; if there is none, only
 /// the text of the link is kept.
 ///
-/// If the text has several headings of the first level, all headings but the title are one level
-/// lower in the page, which has one title.
+/// The page has one title: from the second heading of the first level on, all headings are one level
+/// lower in the page than in the text.
 pub(super) fn render_markdown(
     text: &str,
     resolve: impl Fn(&str) -> Option<String>,
 ) -> RenderedMarkdown {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let events: Vec<Event> = Parser::new_ext(text, options).collect();
-    let is_title = |it: &&Event| matches!(it, Event::End(TagEnd::Heading(HeadingLevel::H1)));
-    let lowering = u8::from(events.iter().filter(is_title).count() > 1);
-
     let mut anchors = BTreeSet::new();
     let mut sections: Vec<MarkdownSection> = Vec::new();
     let mut shown = Vec::with_capacity(events.len());
     let mut is_link_shown = false;
+    let mut lowering = 0;
     for (at, event) in events.iter().enumerate() {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
                 let heading = heading_text(&events[at + 1..]);
                 let anchor = unique_anchor(&heading, &mut anchors);
-                let lowering = if sections.is_empty() { 0 } else { lowering };
+                if *level == HeadingLevel::H1 && !sections.is_empty() {
+                    lowering = 1;
+                }
                 let level = lower(*level, lowering);
                 shown.push(Event::Start(Tag::Heading {
                     level,
@@ -72,12 +72,12 @@ pub(super) fn render_markdown(
                 if let Some(section) = sections.last().filter(|_| is_below_title) {
                     // Anchors consist of letters, digits, hyphens and underscores.
                     let link = format!(
-                        " <a class=\"anchor\" href=\"#{}\" aria-label=\"Link to this section\">#</a>",
+                        " <a class=\"anchor\" href=\"#{}\" \
+                         aria-label=\"Link to this section\">#</a>",
                         section.anchor
                     );
                     shown.push(Event::InlineHtml(link.into()));
                 }
-                let lowering = if is_below_title { lowering } else { 0 };
                 shown.push(Event::End(TagEnd::Heading(lower(*level, lowering))));
                 continue;
             }
@@ -210,7 +210,7 @@ mod tests {
         let levels =
             |text: &str| -> Vec<u8> { render(text).sections.iter().map(|it| it.level).collect() };
         assert_eq!(levels("# A\n## B\n### C"), [1, 2, 3]);
-        assert_eq!(levels("# A\n## B\n# C\n## D"), [1, 3, 2, 3]);
+        assert_eq!(levels("# A\n## B\n# C\n## D"), [1, 2, 2, 3]);
         let html = render("# A\n# B").html;
         assert_eq!(html.matches("<h1").count(), 1, "{html}");
         assert_eq!(html.matches("</h2>").count(), 1, "{html}");

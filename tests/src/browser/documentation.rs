@@ -9,10 +9,10 @@ use super::tab::{AriaRole, ColorScheme, with_tab};
 #[test]
 fn a_section_is_found_and_opened_with_the_keyboard() {
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/about");
-        tab.follow_link("Documentation", "/docs/");
+        tab.open("/docs");
         tab.wait_for_text("Start with the tutorial");
-        tab.follow_link("Tutorial", "/docs/tutorial/");
+        tab.click_at("dl.pages a");
+        tab.wait_for_address("/docs/tutorial/");
         tab.press("/");
         tab.press("length tolerance");
         tab.press(Key::Enter);
@@ -41,6 +41,17 @@ fn a_section_is_found_and_opened_with_the_keyboard() {
 }
 
 #[test]
+fn the_pages_of_the_app_link_to_the_documentation() {
+    with_tab(demo_site::origin(), |tab| {
+        tab.open("/about");
+        tab.follow_link("Privacy", "/docs/privacy/");
+        tab.back();
+        tab.follow_link("Documentation", "/docs/");
+        tab.wait_for_text("Start with the tutorial");
+    });
+}
+
+#[test]
 fn a_search_says_what_it_found() {
     let status = |said: &str| {
         format!("return document.querySelector('#search-status').textContent.startsWith('{said}')")
@@ -52,7 +63,7 @@ fn a_search_says_what_it_found() {
         tab.wait_until("nothing found", &status("Nothing found for “zzz<b>”"));
         assert_eq!(tab.count("#search-results li"), 0);
         tab.open("/docs/search/?q=security-contact");
-        tab.wait_until("a result", &status("1 section"));
+        tab.wait_until("two results", &status("2 sections"));
         tab.open("/docs/search/?q=the");
         tab.wait_for_count("the first results", "#search-results li", "=== 50");
         tab.wait_until(
@@ -72,10 +83,10 @@ fn contents_fold_on_a_phone_and_stand_beside_the_text_elsewhere() {
         let is_shown = "return document.querySelector('.chapters ul').checkVisibility(
             {contentVisibilityAuto: true})";
         tab.wait_until("the contents", is_shown);
-        tab.follow_link(
-            "Further axioms",
-            "/docs/axioms/#further-axioms-of-ir_axioms",
-        );
+        // The driver takes what is in a folded element for hidden, whatever is on the screen.
+        tab.js("document.querySelector('.chapters ul ul a').focus()", &[]);
+        tab.press(Key::Enter);
+        tab.wait_for_address("/docs/axioms/#notation");
         tab.set_viewport(390, ColorScheme::Dark);
         tab.open("/docs/axioms/");
         tab.wait_until("folded contents", &is_shown.replace("return ", "return !"));
