@@ -13,6 +13,7 @@ fn a_section_is_found_and_opened_with_the_keyboard() {
         tab.wait_for_text("Start with the tutorial");
         tab.click_at("dl.pages a");
         tab.wait_for_address("/docs/tutorial/");
+        tab.wait_until("its script", "return document.readyState === 'complete'");
         tab.press("/");
         tab.press("length tolerance");
         tab.press(Key::Enter);
