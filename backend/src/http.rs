@@ -27,6 +27,7 @@ mod health;
 mod openapi;
 mod static_files;
 mod first_paint;
+mod security_contact;
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -35,12 +36,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::middleware;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::annotation::AnnotationTaskService;
+use crate::clock::unix_time_ms;
+use crate::documentation::DocumentationFile;
 use crate::error::{Error, run_blocking};
 use crate::http::access::OperatorSignInLink;
 use crate::http::connections::{ConnectionLimits, DEADLINES};
@@ -56,6 +60,7 @@ use crate::store::{DataFolder, Database, DatabaseConfig};
 use crate::training_jobs::{self, TrainingQueue};
 
 pub(crate) use access::{ListenScope, NetworkExposure, PublicUrl, parse_network};
+pub(crate) use security_contact::SecurityContact;
 
 /// Time that requests in progress have to finish after a signal to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
@@ -70,6 +75,10 @@ pub(crate) struct ServerSettings {
     pub exposure: NetworkExposure,
     /// The models that are available for scoring.
     pub models: Arc<ModelRegistry>,
+    /// The files below `/docs`.
+    pub documentation: Vec<DocumentationFile>,
+    /// Whom `/.well-known/security.txt` names; without it there is no such file.
+    pub security_contact: Option<SecurityContact>,
     /// Whether to create a new operator token.
     pub token: OperatorTokenPolicy,
     /// Gets a message when background work has printed its last line, so that the operator link is
@@ -145,6 +154,11 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let place = tokio::spawn(keep_place(place, stopping.clone()));
     let training_worker = training_jobs::run_training_worker(trainings.clone(), stopping.clone());
     let training_worker = tokio::spawn(training_worker);
+    let security_txt = settings.security_contact.map(|contact| {
+        security_contact::security_txt(&contact, exposure.public_url.as_ref(), unix_time_ms())
+    });
+    let files = settings.documentation.into_iter().chain(security_txt);
+    let files = files.map(|it| (it.path, Bytes::from(it.contents)));
     let app = AppState(Arc::new(AppParts {
         exposure,
         operator,
@@ -156,7 +170,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         trainings,
         annotation: AnnotationTaskService::start_with_log_writer(store.clone(), role),
         limits: ServerLimits::new(models.ranker_specs().len()),
-        pages: StaticFiles::embedded(),
+        pages: StaticFiles::embedded_with(files),
         health: health::HealthMonitor::default(),
         shutdown: stopping.clone(),
     }));

@@ -20,6 +20,7 @@ mod annotation;
 mod front_end_files;
 mod first_paint;
 mod static_site;
+mod documentation;
 mod http;
 mod cli;
 #[cfg(test)]

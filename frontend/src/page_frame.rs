@@ -56,6 +56,10 @@ pub(crate) fn PageFrame(
                     <a href=PageRoute::About.href()>"How the numbers are computed"</a>
                     " · "
                     <a href=PageRoute::Operator.href()>"Models and jobs"</a>
+                    " · "
+                    <a href="/docs/" rel="external">"Documentation"</a>
+                    " · "
+                    <a href="/docs/privacy/" rel="external">"Privacy"</a>
                 </p>
             </footer>
         </Router>

@@ -20,6 +20,7 @@ mod figures;
 mod compare;
 mod late_interaction;
 mod about;
+mod documentation;
 mod static_host;
 mod static_site;
 mod operator;

@@ -4,15 +4,18 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::CommandFactory;
 use ipnet::IpNet;
 use shared::error::Error as InputError;
 
-use super::CommandOutcome;
 use super::compute::DeviceAndPrecisionArgs;
+use super::{Cli, CommandOutcome};
 use crate::demo::{self, PendingDemoScores};
+use crate::documentation::{DocumentationHost, documentation_files};
 use crate::error::Error;
 use crate::http::{
-    self, ListenScope, NetworkExposure, OperatorTokenPolicy, PublicUrl, ServerSettings,
+    self, ListenScope, NetworkExposure, OperatorTokenPolicy, PublicUrl, SecurityContact,
+    ServerSettings,
 };
 use crate::models::ModelRegistry;
 use crate::runtime::build_async_runtime;
@@ -51,6 +54,10 @@ pub(crate) struct ServeArgs {
         value_parser = http::parse_network
     )]
     trusted_proxy: Vec<IpNet>,
+    /// Whom to tell about vulnerabilities: mailto:NAME@HOST or https://HOST/PATH. The server names
+    /// it in `/.well-known/security.txt` (RFC 9116); without it there is no such file.
+    #[arg(long, value_name = "URI", env = "AXIOSCOPE_SECURITY_CONTACT")]
+    security_contact: Option<SecurityContact>,
     /// Treat every local client as the operator; for tests. Every program, user and proxy on this
     /// machine that adds no forwarding header then has full access. Clients of forwarded requests
     /// are still visitors.
@@ -106,6 +113,8 @@ impl ServeArgs {
             listen: self.listen,
             exposure,
             models,
+            documentation: documentation_files("", DocumentationHost::Server, &Cli::command()),
+            security_contact: self.security_contact,
             token: if self.new_token {
                 OperatorTokenPolicy::Renew
             } else {

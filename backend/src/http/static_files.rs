@@ -1,6 +1,7 @@
-//! Serves the embedded front end, and sets security headers.
+//! Serves the embedded front end and the documentation, and sets security headers.
 //!
-//! A path without a file extension is a page of the app, which reads the path itself.
+//! A path without a file extension is a page of the documentation if there is one, and otherwise a
+//! page of the app, which reads the path itself.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -19,7 +20,7 @@ use crate::http::AppState;
 use crate::http::content_coding::{BEST_LEVEL, ContentCoding, is_compressible_type};
 use crate::http::first_paint;
 
-/// All files of the front end, with their content security policy.
+/// All files of the site, with their content security policy.
 pub(super) struct StaticFiles {
     by_path: BTreeMap<String, Arc<File>>,
     policy: HeaderValue,
@@ -45,13 +46,13 @@ const INDEX: &str = "index.html";
 const PACKED: &str = ".br";
 
 impl StaticFiles {
-    /// Returns the files that are embedded in this binary.
-    pub(super) fn embedded() -> StaticFiles {
+    /// Returns the files of the front end that are embedded in this binary, and others.
+    pub(super) fn embedded_with(others: impl Iterator<Item = (String, Bytes)>) -> StaticFiles {
         let files = EmbeddedFrontEndFiles::iter().filter_map(|path| {
             let file = EmbeddedFrontEndFiles::get(&path)?;
             Some((path.into_owned(), Bytes::from(file.data.into_owned())))
         });
-        StaticFiles::new(files)
+        StaticFiles::new(files.chain(others))
     }
 
     pub(super) fn new(files: impl Iterator<Item = (String, Bytes)>) -> StaticFiles {
@@ -76,6 +77,12 @@ impl StaticFiles {
 
     fn find(&self, path: &str) -> Option<&Arc<File>> {
         let path = path.trim_start_matches('/');
+        if path == "docs" || path.starts_with("docs/") {
+            let page = format!("{}/{INDEX}", path.trim_end_matches('/'));
+            if let Some(file) = self.by_path.get(&page) {
+                return Some(file);
+            }
+        }
         let is_page = !path.rsplit('/').next().unwrap_or_default().contains('.');
         self.by_path.get(if is_page { INDEX } else { path })
     }
@@ -126,13 +133,13 @@ pub(super) async fn serve_page(State(app): State<AppState>, request: Request) ->
         let (method, path) = (method.to_string(), path.to_owned());
         return Error::MethodNotAllowed { method, path }.into_response();
     }
-    if app.pages.by_path.is_empty() {
-        let text = "This build has no front end. `cargo xtask dist` makes one that has; \
-                    /api/docs lists what programs can ask for.\n";
-        return (StatusCode::NOT_FOUND, text).into_response();
-    }
     let Some(file) = app.pages.find(path) else {
-        return nothing().into_response();
+        if app.pages.by_path.contains_key(INDEX) {
+            return nothing().into_response();
+        }
+        let text = "This build has no front end. `cargo xtask dist` makes one that has; /docs is \
+                    the documentation, and /api/docs lists what programs can ask for.\n";
+        return (StatusCode::NOT_FOUND, text).into_response();
     };
     let with_texts = match file.content_type {
         HTML => {
@@ -260,7 +267,7 @@ fn content_type(path: &str) -> &'static str {
         "png" => "image/png",
         "ico" => "image/x-icon",
         "webmanifest" => "application/manifest+json",
-        "txt" | "md" => "text/plain; charset=utf-8",
+        "txt" | "md" | "toml" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
 }
@@ -307,7 +314,13 @@ mod tests {
     #[test]
     fn a_page_is_any_path_without_a_file_in_it() {
         let file = |path: &str| (path.to_owned(), Bytes::from_static(b"bytes"));
-        let pages = StaticFiles::new(["index.html", "worker.js"].map(file).into_iter());
+        let files = [
+            "index.html",
+            "worker.js",
+            "docs/index.html",
+            "docs/a/index.html",
+        ];
+        let pages = StaticFiles::new(files.map(file).into_iter());
         for (path, found) in [
             ("/", true),
             ("/studies/demo", true),
@@ -317,6 +330,17 @@ mod tests {
             ("/../worker.js", false),
         ] {
             assert_eq!(pages.find(path).is_some(), found, "{path}");
+        }
+        for (path, file) in [
+            ("/docs", "docs/index.html"),
+            ("/docs/", "docs/index.html"),
+            ("/docs/a", "docs/a/index.html"),
+            ("/docs/a/", "docs/a/index.html"),
+            ("/docs/missing", "index.html"),
+            ("/docsets", "index.html"),
+        ] {
+            let found = pages.find(path).unwrap();
+            assert!(Arc::ptr_eq(found, &pages.by_path[file]), "{path}");
         }
     }
 }

@@ -40,7 +40,9 @@ pub(crate) fn AboutPage() -> impl IntoView {
                      axiom applies, scores them with rankers, and reports how often each ranker \
                      agrees with the axiom, with confidence intervals. Every number links to \
                      the instances behind it, to the preconditions that each instance meets, \
-                     and to the terms that determine its scores."
+                     and to the terms that determine its scores. The "
+                    <a href="/docs/" rel="external">"documentation"</a>
+                    " has a tutorial, guides and the reference of every file and command."
                 </p>
                 <Section id="axioms" name="The axioms">
                     <Symbols/>

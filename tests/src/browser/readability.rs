@@ -38,6 +38,11 @@ readable_pages! {
     differ: "/studies/demo/compare", "table.asked tbody tr";
     replay: "/reproductions?study=demo", "table.data";
     operator: "/operator", ".canaries .verdict.ok";
+    documentation: "/docs/", "dl.pages";
+    documentation_page: "/docs/axioms/", "article table";
+    documentation_command_line: "/docs/command-line/", "article pre";
+    documentation_http: "/docs/http-api/", "article table";
+    documentation_search: "/docs/search/?q=axiom", "#search-results mark";
 }
 
 /// Checks that the page is readable at every width, in light and dark.
