@@ -35,10 +35,6 @@ pub(crate) enum DocumentationHost {
     /// A server of Axioscope, which also describes its API at `/api/docs`.
     Server,
     /// A host of files.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "static sites will be made with it")
-    )]
     StaticHost,
 }
 
@@ -51,11 +47,11 @@ const VERBATIM_FILES: [(&str, &str); 4] = [
     ("docs/script.js", include_str!("documentation/script.js")),
     (
         "docs/studies/rennings2019-cmu-wiki-qa.toml",
-        include_str!("../../docs/studies/rennings2019-cmu-wiki-qa.toml"),
+        include_str!("../../studies/rennings2019-cmu-wiki-qa.toml"),
     ),
     (
         "docs/studies/rennings2019-wikiqa.toml",
-        include_str!("../../docs/studies/rennings2019-wikiqa.toml"),
+        include_str!("../../studies/rennings2019-wikiqa.toml"),
     ),
 ];
 
@@ -106,6 +102,12 @@ pub(crate) fn documentation_files(
     }));
     files.extend(VERBATIM_FILES.map(|(path, text)| file(path, text.to_owned())));
     files
+}
+
+/// Returns the paths of the pages of the documentation, the overview first.
+pub(crate) fn documentation_paths() -> impl Iterator<Item = String> {
+    let pages = PAGES.iter().map(|page| format!("/docs/{}/", page.name));
+    std::iter::once("/docs/".to_owned()).chain(pages)
 }
 
 fn file(path: &str, contents: String) -> DocumentationFile {

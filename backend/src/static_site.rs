@@ -15,6 +15,7 @@ use shared::site::{page_paths, study_page_paths};
 use shared::study::Study;
 use shared::study::overview::StudySummary;
 
+use crate::documentation::{DocumentationHost, documentation_files};
 use crate::error::Error;
 use crate::first_paint::PageTexts;
 use crate::front_end_files::EmbeddedFrontEndFiles;
@@ -35,11 +36,13 @@ const DESCRIPTION: &str = "Why does a ranker rank the way it does? Retrieval axi
     document pairs, and how often each ranker agrees.";
 
 /// What a static site consists of, and where it will be.
-pub(crate) struct StaticSiteOptions {
+pub(crate) struct StaticSiteOptions<'a> {
     /// The studies, with how each is exported.
     pub studies: Vec<(String, StudyExportOptions)>,
     /// The path of the site on its host.
     pub base_path: BasePath,
+    /// The command line, which the documentation describes.
+    pub command: &'a clap::Command,
     /// The host, which a sitemap, a feed and link previews have to name.
     pub public_url: Option<PublicUrl>,
 }
@@ -55,7 +58,7 @@ pub(crate) struct BuiltSite {
 /// Writes a site into a folder, which must be empty, not exist, or have an earlier build.
 pub(crate) fn build_static_site(
     data: &DataFolder,
-    options: &StaticSiteOptions,
+    options: &StaticSiteOptions<'_>,
     out: &Path,
 ) -> Result<BuiltSite, Error> {
     check_replaceable(out)?;
@@ -76,6 +79,7 @@ pub(crate) fn build_static_site(
         )?,
     };
     site.write_front_end()?;
+    site.write_documentation(options.command)?;
     site.write_studies(data, options)?;
     site.write_text(MARKER, "{}\n")?;
     let size = site.count_files()?;
@@ -144,6 +148,14 @@ impl SiteFolder {
         self.write_text(&file, &self.template.fill(path, page)?)
     }
 
+    fn write_documentation(&self, command: &clap::Command) -> Result<(), Error> {
+        let base = &self.template.address("");
+        for file in documentation_files(base, DocumentationHost::StaticHost, command) {
+            self.write_text(&file.path, &file.contents)?;
+        }
+        Ok(())
+    }
+
     /// Writes the programs and styles of the pages.
     fn write_front_end(&self) -> Result<(), Error> {
         for path in EmbeddedFrontEndFiles::iter() {
@@ -155,7 +167,11 @@ impl SiteFolder {
         Ok(())
     }
 
-    fn write_studies(&self, data: &DataFolder, options: &StaticSiteOptions) -> Result<(), Error> {
+    fn write_studies(
+        &self,
+        data: &DataFolder,
+        options: &StaticSiteOptions<'_>,
+    ) -> Result<(), Error> {
         let folder = self.path.join("studies");
         for (name, options) in &options.studies {
             let study = export_study(data, name, &folder, *options)?;

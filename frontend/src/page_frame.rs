@@ -11,6 +11,7 @@ use crate::api::{self, RequestTransport};
 use crate::first_paint;
 use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
 use crate::routes::{ANY_INSTANCE, PageRoute};
+use crate::site_host::site_address;
 use crate::theme::PageTheme;
 use crate::widgets::error_message::ErrorBoundaryMessages;
 use crate::widgets::term::TermDefinition;
@@ -57,9 +58,9 @@ pub(crate) fn PageFrame(
                     " · "
                     <a href=PageRoute::Operator.href()>"Models and jobs"</a>
                     " · "
-                    <a href="/docs/" rel="external">"Documentation"</a>
+                    <a href=site_address("/docs/") rel="external">"Documentation"</a>
                     " · "
-                    <a href="/docs/privacy/" rel="external">"Privacy"</a>
+                    <a href=site_address("/docs/privacy/") rel="external">"Privacy"</a>
                 </p>
             </footer>
         </Router>

@@ -50,9 +50,15 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     let n_names = args.iter().position(is_option).unwrap_or(args.len());
     let (names, options) = args.split_at(n_names);
     let studies = read_studies(&place.root.join("studies"))?;
-    if let Some(unknown) = names.iter().find(|name| studies.iter().all(|it| it.name != **name)) {
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| studies.iter().all(|it| it.name != **name))
+    {
         let known: Vec<&str> = studies.iter().map(|it| it.name.as_str()).collect();
-        bail!("there is no study `{unknown}`; there are {}", known.join(", "));
+        bail!(
+            "there is no study `{unknown}`; there are {}",
+            known.join(", ")
+        );
     }
     let is_wanted = |it: &GalleryStudy| names.is_empty() || names.contains(&it.name);
     let wanted: Vec<GalleryStudy> = studies.into_iter().filter(is_wanted).collect();
@@ -77,7 +83,9 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     if !made.is_empty() {
         let out = place.target.join("gallery/site");
         let mut site = Command::new(place.program("debug"));
-        site.arg("--data").arg(&data).args(["site", "build", "--out"]);
+        site.arg("--data")
+            .arg(&data)
+            .args(["site", "build", "--out"]);
         site.arg(&out).args(options);
         for study in &made {
             let option = match study.matter.without_texts {
@@ -89,8 +97,14 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
         process::run(&mut site)?;
     }
     for study in missing {
-        println!("\nnot made: {}, for which there is no folder `{}`", study.name, study.collection);
-        println!("{}", study.section("How to get the data").unwrap_or_default());
+        println!(
+            "\nnot made: {}, for which there is no folder `{}`",
+            study.name, study.collection
+        );
+        println!(
+            "{}",
+            study.section("How to get the data").unwrap_or_default()
+        );
     }
     Ok(())
 }
@@ -125,7 +139,8 @@ fn make_study(
     let mut run = axioscope(&["study", "run", "--replace"]);
     run.arg(&study.file);
     for model in &study.matter.models {
-        run.arg("--model").arg(place.root.join("models").join(model));
+        run.arg("--model")
+            .arg(place.root.join("models").join(model));
     }
     process::run(&mut run)?;
     process::run(&mut axioscope(&["study", "publish", &study.name]))
@@ -148,7 +163,9 @@ fn read_study(file: &Path) -> Result<GalleryStudy> {
     let definition: StudyFile = toml::from_str(&fs::read_to_string(file)?)?;
     let page = file.with_extension("md");
     let page = fs::read_to_string(&page).with_context(|| page.display().to_string())?;
-    let parts = page.strip_prefix("+++\n").and_then(|it| it.split_once("+++\n"));
+    let parts = page
+        .strip_prefix("+++\n")
+        .and_then(|it| it.split_once("+++\n"));
     let (matter, page) = parts.context("its page has no front matter between two lines `+++`")?;
     let study = GalleryStudy {
         name: name.into_owned(),
@@ -193,9 +210,16 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("gallery-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("a.toml"), "collection = \"a\"").unwrap();
-        fs::write(folder.join("a.md"), "+++\n+++\n\n# A\n\n## What it shows\n\nX\n").unwrap();
+        fs::write(
+            folder.join("a.md"),
+            "+++\n+++\n\n# A\n\n## What it shows\n\nX\n",
+        )
+        .unwrap();
         let error = read_studies(&folder).map(|_| ()).unwrap_err();
         fs::remove_dir_all(&folder).unwrap();
-        assert!(format!("{error:#}").contains("What to look at first"), "{error:#}");
+        assert!(
+            format!("{error:#}").contains("What to look at first"),
+            "{error:#}"
+        );
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Subcommand;
+use clap::{CommandFactory, Subcommand};
 
-use super::CommandOutcome;
+use super::{Cli, CommandOutcome};
 use crate::error::Error;
 use crate::http::PublicUrl;
 use crate::static_site::{
@@ -68,7 +68,9 @@ impl StaticSiteArgs {
         let studies = studies(args.study, false)
             .chain(studies(args.without_texts, true))
             .collect();
+        let command = Cli::command();
         let options = StaticSiteOptions {
+            command: &command,
             studies,
             base_path: args.base,
             public_url: args.public_url,

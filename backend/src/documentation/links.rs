@@ -26,8 +26,10 @@ impl LinkResolver<'_> {
         if let Some(page) = PAGES.iter().find(|it| it.file == path) {
             return Some(format!("{base}/docs/{}/{anchor}", page.name));
         }
-        let is_published = VERBATIM_FILES.iter().any(|it| it.0 == path);
-        is_published.then(|| format!("{base}/{path}"))
+        // A file outside of `docs/` is published below it.
+        let is_published = |it: &&(&str, &str)| it.0.strip_prefix("docs/") == Some(&*path);
+        let published = VERBATIM_FILES.iter().find(is_published)?;
+        Some(format!("{base}/{}", published.0))
     }
 }
 
@@ -70,7 +72,7 @@ mod tests {
             "../../models/README.md",
             Some("/some/path/docs/small-models/"),
         );
-        let study = "../studies/rennings2019-wikiqa.toml";
+        let study = "../../studies/rennings2019-wikiqa.toml";
         let published = "/some/path/docs/studies/rennings2019-wikiqa.toml";
         check(guide, study, Some(published));
         check(guide, "../../CONTRIBUTING.md", None);

@@ -8,6 +8,7 @@ use shared::site::study_page_paths;
 use shared::study::overview::StudySummary;
 
 use super::study_page::study_path;
+use crate::documentation::documentation_paths;
 
 /// The pages besides those of studies that search engines should show.
 const PAGES: [&str; 5] = [
@@ -32,8 +33,12 @@ pub(super) fn sitemap(summaries: &[StudySummary], address: &dyn Fn(&str) -> Stri
         let changed = changed.unwrap_or_default();
         let _ = writeln!(out, "<url><loc>{location}</loc>{changed}</url>");
     };
-    for page in PAGES {
-        add(page, None);
+    for page in PAGES
+        .into_iter()
+        .map(str::to_owned)
+        .chain(documentation_paths())
+    {
+        add(&page, None);
     }
     for summary in summaries {
         let paths = study_page_paths(&summary.name);

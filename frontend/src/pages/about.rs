@@ -14,6 +14,7 @@ use crate::keyboard::SHORTCUTS;
 use crate::location::PageLocation;
 use crate::pages::playground::input::PlaygroundInput;
 use crate::routes::PageRoute;
+use crate::site_host::{SiteHost, site_address};
 use crate::widgets::section::Section;
 use behavioral_tests::BehavioralTests;
 use human_judgments::HumanJudgmentsHelp;
@@ -41,7 +42,7 @@ pub(crate) fn AboutPage() -> impl IntoView {
                      agrees with the axiom, with confidence intervals. Every number links to \
                      the instances behind it, to the preconditions that each instance meets, \
                      and to the terms that determine its scores. The "
-                    <a href="/docs/" rel="external">"documentation"</a>
+                    <a href=site_address("/docs/") rel="external">"documentation"</a>
                     " has a tutorial, guides and the reference of every file and command."
                 </p>
                 <Section id="axioms" name="The axioms">
@@ -292,6 +293,14 @@ fn split_statement(formula: &'static str) -> [&'static str; 2] {
 /// Renders the section about the HTTP API.
 #[component]
 fn ApiSection() -> impl IntoView {
+    if SiteHost::current().has_only_files {
+        return view! {
+            <Section id="api" name="API">
+                <p>"This site has only files. A server has an API for everything that it shows."</p>
+            </Section>
+        }
+        .into_any();
+    }
     view! {
         <Section id="api" name="API">
             <p>
@@ -313,6 +322,7 @@ fn ApiSection() -> impl IntoView {
             <p class="note">"Both need a server; a static host has no API."</p>
         </Section>
     }
+    .into_any()
 }
 
 /// Renders the keyboard shortcuts of all pages.

@@ -35,7 +35,11 @@ pub fn study_summary_finding(summary: &StudySummary) -> Option<String> {
     let lowest = columns.iter().flatten().copied().min_by(by_fraction)?;
     let agrees = |cell: Cell| {
         let percent = format_percent(cell.fraction);
-        format!("{} agrees with {} in {percent} of its instances", cell.ranker, cell.probe.name())
+        format!(
+            "{} agrees with {} in {percent} of its instances",
+            cell.ranker,
+            cell.probe.name()
+        )
     };
     if high.fraction - low.fraction < LEAST_DIFFERENCE {
         return Some(format!("The lowest fraction: {}.", agrees(lowest)));
