@@ -31,8 +31,8 @@ pub(super) struct MarkdownSection {
 /// Renders a text. `resolve` returns the address of the target of a link; if there is none, only
 /// the text of the link is kept.
 ///
-/// The page has one title: from the second heading of the first level on, all headings are one level
-/// lower in the page than in the text.
+/// The page has one title: from the second heading of the first level on, all headings are one
+/// level lower in the page than in the text.
 pub(super) fn render_markdown(
     text: &str,
     resolve: impl Fn(&str) -> Option<String>,
