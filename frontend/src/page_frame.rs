@@ -7,10 +7,12 @@ use leptos_router::components::Router;
 use leptos_router::hooks::use_location;
 use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
 
+use crate::api::transport::server_info_signal;
 use crate::api::{self, RequestTransport};
 use crate::first_paint;
 use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
 use crate::routes::PageRoute;
+use crate::site_checks::SiteCheckStatus;
 use crate::theme::PageTheme;
 use crate::widgets::error_message::ErrorBoundaryMessages;
 use crate::widgets::term::TermDefinition;
@@ -36,6 +38,16 @@ pub(crate) fn PageFrame(
     children: Children,
 ) -> impl IntoView {
     provide_meta_context();
+    let server = server_info_signal();
+    let operator_link = move || {
+        let is_elsewhere = server
+            .read()
+            .as_ref()
+            .is_some_and(|it| !it.has_operator_page);
+        (!is_elsewhere).then(|| {
+            view! { " · " <a href=PageRoute::Operator.href()>"Models and jobs"</a> }
+        })
+    };
     view! {
         <Title formatter=|page: String| {
             if page.is_empty() { "Axioscope".to_owned() } else { format!("{page} · Axioscope") }
@@ -54,9 +66,9 @@ pub(crate) fn PageFrame(
                 <p>
                     "Documents and files stay in this browser until you send them. "
                     <a href=PageRoute::About.href()>"How the numbers are computed"</a>
-                    " · "
-                    <a href=PageRoute::Operator.href()>"Models and jobs"</a>
+                    {operator_link}
                 </p>
+                <SiteCheckStatus/>
             </footer>
         </Router>
     }

@@ -34,6 +34,7 @@ mod mock_server;
 mod rerank;
 mod remote_rankers;
 mod exposure;
+mod site_checks;
 mod hub;
 mod annotation;
 mod browser;

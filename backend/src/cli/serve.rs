@@ -3,16 +3,19 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ipnet::IpNet;
 use shared::error::Error as InputError;
 
 use super::CommandOutcome;
 use super::compute::DeviceAndPrecisionArgs;
+use crate::canary;
 use crate::demo::{self, PendingDemoScores};
 use crate::error::Error;
 use crate::http::{
-    self, ListenScope, NetworkExposure, OperatorTokenPolicy, PublicUrl, ServerSettings,
+    self, ListenScope, NetworkExposure, OperatorEndpoints, OperatorTokenPolicy, PublicUrl,
+    ServerSettings,
 };
 use crate::models::ModelRegistry;
 use crate::runtime::build_async_runtime;
@@ -35,6 +38,10 @@ pub(crate) struct ServeArgs {
     /// printed at each start. Programs authenticate with the operator token.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
     listen: SocketAddr,
+    /// Address for operators and metrics. Their pages and endpoints, and /metrics, are then answered
+    /// there only, and do not exist at the public address. Choose one that only operators reach.
+    #[arg(long, value_name = "ADDR", env = "AXIOSCOPE_OPERATOR_LISTEN")]
+    operator_listen: Option<SocketAddr>,
     /// Public URL of the server (https://HOST) behind a reverse proxy. The operator's link uses it,
     /// and only pages of this origin may send changes. With https, browsers are told to use https
     /// only (HSTS).
@@ -73,6 +80,15 @@ pub(crate) struct ServeArgs {
     model: Vec<String>,
     #[command(flatten)]
     computing: DeviceAndPrecisionArgs,
+    /// Seconds between two rounds of the checks of the site; for tests
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        hide = true,
+        default_value_t = canary::DEFAULT_INTERVAL.as_secs(),
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
+    canary_interval: u64,
     /// Create a new operator token; the old one stops working and the operator is signed out
     #[arg(long)]
     new_token: bool,
@@ -86,6 +102,7 @@ impl ServeArgs {
             trusted_proxies: self.trusted_proxy,
             public_url: self.public_url,
             no_auth_on_loopback: self.no_auth_on_loopback,
+            operator_endpoints: OperatorEndpoints::Here,
         };
         if exposure.no_auth_on_loopback && exposure.scope == ListenScope::Network {
             let reason = format!("is for 127.0.0.1 and [::1], and this is {}", self.listen);
@@ -104,7 +121,9 @@ impl ServeArgs {
         build_async_runtime()?.block_on(http::serve(ServerSettings {
             data: data.to_owned(),
             listen: self.listen,
+            operator_listen: self.operator_listen,
             exposure,
+            canary_interval: Duration::from_secs(self.canary_interval),
             models,
             token: if self.new_token {
                 OperatorTokenPolicy::Renew

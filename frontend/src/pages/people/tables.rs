@@ -117,7 +117,7 @@ fn PersonRow(board: PeoplePageState, somebody: PersonAccountSummary) -> impl Int
         .with_value(|it| it.person.as_ref().is_some_and(|it| it.id == id));
     let may = board.can_manage_role(somebody.role);
     let name = somebody.person.name.clone();
-    let act = match (own, may, somebody.is_revoked) {
+    let act = match (own, may && !somebody.is_deleted, somebody.is_revoked) {
         (true, ..) => view! { <span class="note">"you"</span> }.into_any(),
         (_, false, _) => ().into_any(),
         (_, true, true) => {
@@ -144,7 +144,10 @@ fn PersonRow(board: PeoplePageState, somebody: PersonAccountSummary) -> impl Int
                     <span>{somebody.role.name()}</span>
                     {somebody
                         .is_revoked
-                        .then(|| view! { <span class="verdict out quiet">"removed"</span> })}
+                        .then(|| {
+                            let word = if somebody.is_deleted { "deleted" } else { "removed" };
+                            view! { <span class="verdict out quiet">{word}</span> }
+                        })}
                     <span>"joined " {format_long_utc_date(somebody.joined_ms)}</span>
                     <span>"last seen " {format_utc_minute(somebody.last_seen_ms)}</span>
                     <span>
