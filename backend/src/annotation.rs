@@ -24,6 +24,7 @@ use shared::annotation::{ClientAnnotationEvent, ItemNo, PersonId, ReceivedAnnota
 use shared::api::annotation::{
     AnnotationTaskResults, AnnotationTaskStatus, EventOutcome, TaskId, UpdateTaskRequest,
 };
+use shared::api::own_data::OwnTaskData;
 use shared::study::Study;
 
 use crate::annotation::counts::is_sampled_item;
@@ -201,6 +202,23 @@ impl AnnotationTaskService {
         };
         self.0.writer.save_events_and_leases(wanted).await?;
         Ok(promised)
+    }
+
+    /// Returns what is stored about a person in each task that has anything about them, oldest
+    /// first.
+    pub(crate) async fn person_data_by_task(
+        &self,
+        person: PersonId,
+    ) -> Result<Vec<OwnTaskData>, Error> {
+        let mut found = Vec::new();
+        for task in self.0.store.annotation_task_ids().await?.into_iter().rev() {
+            let desk = self.task_state(task).await?;
+            let of_task = run_blocking("collecting what somebody did", move || {
+                Ok(desk.person_data(person))
+            });
+            found.extend(of_task.await?);
+        }
+        Ok(found)
     }
 
     /// Stores the events of a person and returns one outcome per event. Events with the outcome

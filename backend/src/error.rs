@@ -295,10 +295,11 @@ pub(crate) enum Error {
     Unhealthy { reason: String },
 
     /// An address on which the server cannot listen.
-    #[error("cannot listen on {address}: {source}; choose another by `--listen`")]
+    #[error("cannot listen on {address}: {source}; choose another by `{option}`")]
     Listen {
         address: std::net::SocketAddr,
         source: std::io::Error,
+        option: &'static str,
     },
 
     // Errors in the program.

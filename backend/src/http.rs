@@ -43,13 +43,14 @@ use tokio::sync::{oneshot, watch};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::annotation::AnnotationTaskService;
+use crate::canary::Canary;
 use crate::clock::unix_time_ms;
 use crate::documentation::DocumentationFile;
 use crate::error::{Error, run_blocking};
 use crate::http::access::OperatorSignInLink;
 use crate::http::connections::{ConnectionLimits, DEADLINES};
 use crate::http::endpoints::Endpoints;
-use crate::http::limits::ServerLimits;
+use crate::http::limits::{ServerLimits, SlotPool};
 use crate::http::static_files::StaticFiles;
 use crate::http::studies::StudyCache;
 use crate::jobs::{self as work, JobQueue, OtherServers};
@@ -59,7 +60,9 @@ use crate::store::server_place::ServerPlace;
 use crate::store::{DataFolder, Database, DatabaseConfig};
 use crate::training_jobs::{self, TrainingQueue};
 
-pub(crate) use access::{ListenScope, NetworkExposure, PublicUrl, parse_network};
+pub(crate) use access::{
+    ListenScope, NetworkExposure, OperatorEndpoints, PublicUrl, parse_network,
+};
 pub(crate) use security_contact::SecurityContact;
 
 /// Time that requests in progress have to finish after a signal to stop.
@@ -71,8 +74,12 @@ pub(crate) struct ServerSettings {
     pub data: PathBuf,
     /// The address and port to listen on.
     pub listen: SocketAddr,
+    /// The address and port of the listener for operators; `None` if they are served at `listen`.
+    pub operator_listen: Option<SocketAddr>,
     /// How clients reach the server, and which proxies are trusted.
     pub exposure: NetworkExposure,
+    /// The time between two rounds of the checks of the site.
+    pub canary_interval: Duration,
     /// The models that are available for scoring.
     pub models: Arc<ModelRegistry>,
     /// The files below `/docs`.
@@ -95,13 +102,16 @@ pub(crate) enum OperatorTokenPolicy {
     Renew,
 }
 
-/// The state that all handlers share.
+/// The state that all handlers of a listener share.
 #[derive(Clone)]
-pub(crate) struct AppState(Arc<AppParts>);
+pub(crate) struct AppState {
+    parts: Arc<AppParts>,
+    /// How clients reach this listener.
+    exposure: Arc<NetworkExposure>,
+}
 
-/// The parts of the shared state, behind one reference count.
+/// The parts of the state that all listeners share.
 pub(crate) struct AppParts {
-    exposure: NetworkExposure,
     operator: Option<AccessTokenHash>,
     operator_link: OperatorSignInLink,
     store: Database,
@@ -113,6 +123,7 @@ pub(crate) struct AppParts {
     limits: ServerLimits,
     pages: StaticFiles,
     health: health::HealthMonitor,
+    canary: Arc<Canary>,
     shutdown: watch::Receiver<bool>,
 }
 
@@ -120,7 +131,7 @@ impl std::ops::Deref for AppState {
     type Target = AppParts;
 
     fn deref(&self) -> &AppParts {
-        &self.0
+        &self.parts
     }
 }
 
@@ -136,19 +147,33 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         true => OtherServers::Possible,
         false => OtherServers::None,
     };
-    let exposure = settings.exposure;
+    let exposure = NetworkExposure {
+        operator_endpoints: match settings.operator_listen {
+            Some(_) => OperatorEndpoints::OnOtherListener,
+            None => OperatorEndpoints::Here,
+        },
+        ..settings.exposure
+    };
     let operator = operator(&store, &exposure, settings.token).await?;
     let models = settings.models;
     let (stop, stopping) = watch::channel(false);
     let jobs = JobQueue::for_stored_jobs(folder.clone(), store.clone(), models.clone());
     let trainings = TrainingQueue::load(folder.clone())?;
 
-    let listener = listen(settings.listen).await?;
-    let address = listener.local_addr().map_err(|source| Error::Listen {
-        address: settings.listen,
-        source,
-    })?;
-    let (operator_link, link_line) = announce(&exposure, address);
+    let (listener, address) = listen(settings.listen, "--listen").await?;
+    let mut operators = None;
+    if let Some(asked) = settings.operator_listen {
+        let (listener, address) = listen(asked, "--operator-listen").await?;
+        operators = Some((listener, address, exposure.for_operator_listener(address)));
+    }
+    println!("Axioscope is at http://{address}/");
+    let (operator_link, link_line) = match &operators {
+        Some((_, address, exposure)) => {
+            println!("Operators and metrics are at http://{address}/");
+            announce_operator_link(exposure, *address)
+        }
+        None => announce_operator_link(&exposure, address),
+    };
 
     let worker = tokio::spawn(work::run_job_worker(jobs.clone(), others, stopping.clone()));
     let place = tokio::spawn(keep_place(place, stopping.clone()));
@@ -159,8 +184,13 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     });
     let files = settings.documentation.into_iter().chain(security_txt);
     let files = files.map(|it| (it.path, Bytes::from(it.contents)));
-    let app = AppState(Arc::new(AppParts {
-        exposure,
+    let canary = Arc::new(Canary::new(
+        store.clone(),
+        folder.clone(),
+        models.clone(),
+        settings.canary_interval,
+    ));
+    let parts = AppParts {
         operator,
         operator_link,
         store: store.clone(),
@@ -172,8 +202,13 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         limits: ServerLimits::new(models.ranker_specs().len()),
         pages: StaticFiles::embedded_with(files),
         health: health::HealthMonitor::default(),
+        canary: canary.clone(),
         shutdown: stopping.clone(),
-    }));
+    };
+    let app = AppState {
+        parts: Arc::new(parts),
+        exposure: Arc::new(exposure),
+    };
     if let Some(lines_below) = settings.lines_below {
         tokio::spawn(announce_again(
             app.clone(),
@@ -185,20 +220,26 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     tokio::spawn(warm_up(models));
     tokio::spawn(stop_on_signal(stop));
     let mut late = stopping.clone();
-    let asking = app.clone();
-    let limits = ConnectionLimits {
-        places: connections::connection_slots(),
-        client_key: move |peer| asking.exposure.client_key(peer),
-        deadlines: DEADLINES,
+    let serving_operators = async {
+        if let Some((listener, _, exposure)) = operators {
+            let app = AppState {
+                parts: app.parts.clone(),
+                exposure: Arc::new(exposure),
+            };
+            let slots = connections::operator_connection_slots();
+            serve_listener(app, listener, slots, stopping.clone()).await;
+        }
     };
-    let router = router(app);
-    let serving = connections::serve(listener, router, limits, stopping);
+    let slots = connections::connection_slots();
+    let serving = serve_listener(app.clone(), listener, slots, stopping.clone());
+    let serving = futures_util::future::join(serving, serving_operators);
+    tokio::spawn(canary.run(stopping.clone()));
     let overdue = async move {
         work::wait_for_shutdown_signal(&mut late).await;
         tokio::time::sleep(SHUTDOWN_GRACE).await;
     };
     tokio::select! {
-        () = serving => {}
+        _ = serving => {}
         () = overdue => tracing::warn!("ending with requests under way"),
     }
     // An interrupted batch or update is not lost: it is computed again at the next start.
@@ -208,7 +249,23 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     Ok(())
 }
 
-/// Builds the router with all endpoints, pages and middleware.
+/// Serves the requests of one listener until the server is told to stop.
+async fn serve_listener(
+    app: AppState,
+    listener: TcpListener,
+    slots: Arc<SlotPool>,
+    stopping: watch::Receiver<bool>,
+) {
+    let exposure = app.exposure.clone();
+    let limits = ConnectionLimits {
+        places: slots,
+        client_key: move |peer| exposure.client_key(peer),
+        deadlines: DEADLINES,
+    };
+    connections::serve(listener, router(app), limits, stopping).await;
+}
+
+/// Builds the router with all endpoints, pages and middleware of a listener.
 fn router(app: AppState) -> Router {
     let outer = app.clone();
     let compressing = app.clone();
@@ -280,10 +337,11 @@ async fn operator(
     Ok(Some(AccessTokenHash::from_token(&token)))
 }
 
-/// Prints the address of the server and, as the last line, the operator link. Returns the link and
-/// this line.
-fn announce(exposure: &NetworkExposure, address: SocketAddr) -> (OperatorSignInLink, String) {
-    println!("Axioscope is at http://{address}/");
+/// Prints the operator link for a listener, as the last line. Returns the link and this line.
+fn announce_operator_link(
+    exposure: &NetworkExposure,
+    address: SocketAddr,
+) -> (OperatorSignInLink, String) {
     if exposure.no_auth_on_loopback {
         tracing::warn!(
             "every program and every proxy on this machine is the operator \
@@ -315,10 +373,20 @@ async fn announce_again(
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
-    TcpListener::bind(address)
-        .await
-        .map_err(|source| Error::Listen { address, source })
+/// Listens on an address, which is the value of a command-line option. Returns the listener and its
+/// address with the port that the system chose.
+async fn listen(
+    address: SocketAddr,
+    option: &'static str,
+) -> Result<(TcpListener, SocketAddr), Error> {
+    let failed = |source| Error::Listen {
+        address,
+        source,
+        option,
+    };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let found = listener.local_addr().map_err(failed)?;
+    Ok((listener, found))
 }
 
 /// Loads all models at startup, so that no request has to wait for it. The usual kind of each model

@@ -17,6 +17,7 @@ mod cache;
 mod jobs;
 mod training_jobs;
 mod annotation;
+mod canary;
 mod front_end_files;
 mod first_paint;
 mod static_site;

@@ -38,7 +38,7 @@ macro_rules! migrator {
     ($folder:literal) => {
         migrator!(
             $folder: "0001_start" "0002_certificates" "0003_people" "0004_review"
-            "0005_operator_session" "0006_leases"
+            "0005_operator_session" "0006_leases" "0007_own_data_and_canary"
         )
     };
     ($folder:literal: $($file:literal)*) => {

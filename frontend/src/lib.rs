@@ -38,6 +38,7 @@ mod keyboard;
 mod debounce;
 mod number_format;
 mod outbox;
+mod site_checks;
 mod page_frame;
 mod old_addresses;
 mod routes;

@@ -7,10 +7,12 @@ use leptos_router::components::Router;
 use leptos_router::hooks::use_location;
 use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
 
+use crate::api::transport::server_info_signal;
 use crate::api::{self, RequestTransport};
 use crate::first_paint;
 use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
 use crate::routes::{ANY_INSTANCE, PageRoute};
+use crate::site_checks::SiteCheckStatus;
 use crate::site_host::site_address;
 use crate::theme::PageTheme;
 use crate::widgets::error_message::ErrorBoundaryMessages;
@@ -37,6 +39,16 @@ pub(crate) fn PageFrame(
     children: Children,
 ) -> impl IntoView {
     provide_meta_context();
+    let server = server_info_signal();
+    let operator_link = move || {
+        let is_elsewhere = server
+            .read()
+            .as_ref()
+            .is_some_and(|it| !it.has_operator_page);
+        (!is_elsewhere).then(|| {
+            view! { " · " <a href=PageRoute::Operator.href()>"Models and jobs"</a> }
+        })
+    };
     view! {
         <Title formatter=|page: String| {
             if page.is_empty() { "Axioscope".to_owned() } else { format!("{page} · Axioscope") }
@@ -55,13 +67,13 @@ pub(crate) fn PageFrame(
                 <p>
                     "Documents and files stay in this browser until you send them. "
                     <a href=PageRoute::About.href()>"How the numbers are computed"</a>
-                    " · "
-                    <a href=PageRoute::Operator.href()>"Models and jobs"</a>
+                    {operator_link}
                     " · "
                     <a href=site_address("/docs/") rel="external">"Documentation"</a>
                     " · "
                     <a href=site_address("/docs/privacy/") rel="external">"Privacy"</a>
                 </p>
+                <SiteCheckStatus/>
             </footer>
         </Router>
     }

@@ -6,9 +6,11 @@
 
 pub mod address;
 pub mod models;
+pub mod site_checks;
 pub mod people;
 pub mod markdown;
 pub mod annotation;
+pub mod own_data;
 pub mod rerank;
 pub mod study_request;
 pub mod prepared_requests;
@@ -28,6 +30,7 @@ pub use jobs::{
 };
 
 use address::RequestAddress;
+use site_checks::SiteCheckReport;
 
 use crate::compare::compared_query::ComparedQueryWithTopDocuments;
 use crate::compare::query_list::ComparedQueryListOptions;
@@ -219,6 +222,17 @@ pub struct ServerInfoResponse {
     pub can_create_jobs: bool,
     /// The maximum number of documents in one [`ScoreDocumentsRequest`] of this caller.
     pub max_documents: u64,
+    /// The last round of the checks that the server runs on itself; `None` before the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_checks: Option<SiteCheckReport>,
+    /// Whether the page of operators is at this address.
+    #[serde(default = "yes")]
+    pub has_operator_page: bool,
+}
+
+/// The default of a field that servers of earlier versions do not send.
+fn yes() -> bool {
+    true
 }
 
 /// Lists all studies that the caller may see.

@@ -5,6 +5,7 @@
 //! those of Caddy without `caddy`.
 
 mod tls;
+mod operator_listener;
 
 use std::fs;
 use std::net::{IpAddr, TcpListener};

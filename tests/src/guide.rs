@@ -25,6 +25,7 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     ("LAYOUT FROM", "jfleg jfleg"),
     ("--person NAME", "--person Ada"),
     ("revoke NAME", "revoke Ada"),
+    ("people delete NAME", "people delete Ada"),
     ("backup FILE", "backup own.tar.gz"),
     (
         "restore FILE --data EMPTY_FOLDER",

@@ -180,6 +180,7 @@ impl TestHome {
             .env_remove("AXIOSCOPE_LOG")
             .env_remove("AXIOSCOPE_PUBLIC_URL")
             .env_remove("AXIOSCOPE_TRUSTED_PROXY")
+            .env_remove("AXIOSCOPE_OPERATOR_LISTEN")
             .env_remove("DATABASE_URL")
             .stdin(Stdio::null());
         if let Some(database) = &self.database {
@@ -315,6 +316,8 @@ pub(crate) struct TestServer {
     _out: BufReader<ChildStdout>,
     /// The address, as `http://127.0.0.1:PORT`.
     pub(crate) address: String,
+    /// The address of the listener for operators, if there is one.
+    pub(crate) operator_address: Option<String>,
     /// The operator's token, if one was printed.
     pub(crate) token: Option<String>,
     /// The operator link, if one was printed.
@@ -332,6 +335,7 @@ impl TestServer {
     fn start(mut child: Child, log: PathBuf, has_link: bool) -> TestServer {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let (mut token, mut address, mut link) = (None, None, None);
+        let mut operator_address = None;
         while address.is_none() || has_link && link.is_none() {
             let mut line = String::new();
             if out.read_line(&mut line).unwrap() == 0 {
@@ -340,6 +344,7 @@ impl TestServer {
             let behind = |words: &str| Some(line.trim_end().split_once(words)?.1.to_owned());
             token = token.or_else(|| behind("shown this once: "));
             address = address.or_else(|| behind("Axioscope is at "));
+            operator_address = operator_address.or_else(|| behind("Operators and metrics are at "));
             link = link.or_else(|| behind("which works once: "));
         }
         // A server that listens on all addresses is reached on loopback.
@@ -353,6 +358,7 @@ impl TestServer {
             log,
             _out: out,
             address,
+            operator_address: operator_address.map(|it| it.trim_end_matches('/').to_owned()),
             token,
             link,
             client,

@@ -35,6 +35,7 @@ mod rerank;
 mod remote_rankers;
 mod exposure;
 mod documentation;
+mod site_checks;
 mod hub;
 mod annotation;
 mod browser;

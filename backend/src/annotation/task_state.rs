@@ -10,6 +10,7 @@ use shared::annotation::assignment::{
     AssignmentPhase, ItemAssigner, ItemAssignment, ItemLease, NextItemAssignments,
 };
 use shared::annotation::content::AnnotationItemContent;
+use shared::annotation::event::AnnotationEventAction;
 use shared::annotation::task::StudyInstanceRef;
 use shared::annotation::{
     AnnotationEventKey, AnnotationItem, AnnotationLog, ItemNo, PersonId, ReceivedAnnotationEvent,
@@ -17,6 +18,7 @@ use shared::annotation::{
 use shared::api::annotation::{
     AnnotationTaskStatus, AnnotationTaskSummary, EventWithStatus, TaskId, TaskProgressSummary,
 };
+use shared::api::own_data::OwnTaskData;
 
 use crate::annotation::counts::{TaskProgressCounts, is_training_item};
 use crate::annotation::unix_time_ms_u64;
@@ -274,6 +276,37 @@ impl InMemoryTaskState {
             status: work.log.current_event_status(it),
         });
         done.collect()
+    }
+
+    /// Returns everything that is stored about a person in this task; `None` if there is nothing.
+    pub(super) fn person_data(&self, person: PersonId) -> Option<OwnTaskData> {
+        let (row, work) = (self.task_row(), self.read());
+        let is_about = |action: &AnnotationEventAction| match action {
+            AnnotationEventAction::Excluded(it) | AnnotationEventAction::Included(it) => {
+                it.person == person
+            }
+            AnnotationEventAction::Decided(_)
+            | AnnotationEventAction::Skipped(_)
+            | AnnotationEventAction::Reported(_)
+            | AnnotationEventAction::Undone { .. }
+            | AnnotationEventAction::Adjudicated(_) => false,
+        };
+        let entries = work.log.entries().into_iter();
+        let entries = entries.filter(|it| it.person == person || is_about(&it.event.action));
+        let events = entries.map(|it| EventWithStatus {
+            entry: it.clone(),
+            status: work.log.current_event_status(it),
+        });
+        let mut leases = work.live(unix_time_ms_u64());
+        leases.retain(|it| it.person == person);
+        let found = OwnTaskData {
+            task: row.no,
+            title: row.task.title.clone(),
+            study: row.task.study.clone(),
+            leases,
+            events: events.collect(),
+        };
+        (!found.leases.is_empty() || !found.events.is_empty()).then_some(found)
     }
 
     /// Returns a copy of the log, so that long computations do not block writers.

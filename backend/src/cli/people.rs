@@ -47,6 +47,15 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Delete a person: name, password, sessions and open invitations. What they decided stays, as
+    /// that of a deleted person. This cannot be undone.
+    Delete {
+        /// Name of the person
+        name: String,
+        /// Print the updated list as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(clap::Args)]
@@ -117,6 +126,11 @@ impl ManagePeopleArgs {
                 }
                 tell_all(store, json).await
             }
+            Command::Delete { name, json } => {
+                let known = named(store, &name).await?;
+                store.delete_person(known.person.id, unix_time_ms()).await?;
+                tell_all(store, json).await
+            }
         })?;
         Ok(CommandOutcome::Done)
     }
@@ -180,9 +194,10 @@ fn table(everybody: &PeopleAndInvitationsResponse) -> String {
 }
 
 fn person_line(it: &PersonAccountSummary) -> String {
-    let state = match (it.is_revoked, it.n_sessions) {
-        (true, _) => "turned away".to_owned(),
-        (false, n) => format!("signed in {n} times"),
+    let state = match (it.is_deleted, it.is_revoked, it.n_sessions) {
+        (true, ..) => "deleted".to_owned(),
+        (false, true, _) => "turned away".to_owned(),
+        (false, false, n) => format!("signed in {n} times"),
     };
     let seen = said(it.last_seen_ms);
     format!(

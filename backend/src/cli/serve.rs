@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::CommandFactory;
 use ipnet::IpNet;
@@ -10,12 +11,13 @@ use shared::error::Error as InputError;
 
 use super::compute::DeviceAndPrecisionArgs;
 use super::{Cli, CommandOutcome};
+use crate::canary;
 use crate::demo::{self, PendingDemoScores};
 use crate::documentation::{DocumentationHost, documentation_files};
 use crate::error::Error;
 use crate::http::{
-    self, ListenScope, NetworkExposure, OperatorTokenPolicy, PublicUrl, SecurityContact,
-    ServerSettings,
+    self, ListenScope, NetworkExposure, OperatorEndpoints, OperatorTokenPolicy, PublicUrl,
+    SecurityContact, ServerSettings,
 };
 use crate::models::ModelRegistry;
 use crate::runtime::build_async_runtime;
@@ -38,6 +40,10 @@ pub(crate) struct ServeArgs {
     /// printed at each start. Programs authenticate with the operator token.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
     listen: SocketAddr,
+    /// Address for operators and metrics. Their pages and endpoints, and /metrics, are then answered
+    /// there only, and do not exist at the public address. Choose one that only operators reach.
+    #[arg(long, value_name = "ADDR", env = "AXIOSCOPE_OPERATOR_LISTEN")]
+    operator_listen: Option<SocketAddr>,
     /// Public URL of the server (https://HOST) behind a reverse proxy. The operator's link uses it,
     /// and only pages of this origin may send changes. With https, browsers are told to use https
     /// only (HSTS).
@@ -80,6 +86,15 @@ pub(crate) struct ServeArgs {
     model: Vec<String>,
     #[command(flatten)]
     computing: DeviceAndPrecisionArgs,
+    /// Seconds between two rounds of the checks of the site; for tests
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        hide = true,
+        default_value_t = canary::DEFAULT_INTERVAL.as_secs(),
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
+    canary_interval: u64,
     /// Create a new operator token; the old one stops working and the operator is signed out
     #[arg(long)]
     new_token: bool,
@@ -93,6 +108,7 @@ impl ServeArgs {
             trusted_proxies: self.trusted_proxy,
             public_url: self.public_url,
             no_auth_on_loopback: self.no_auth_on_loopback,
+            operator_endpoints: OperatorEndpoints::Here,
         };
         if exposure.no_auth_on_loopback && exposure.scope == ListenScope::Network {
             let reason = format!("is for 127.0.0.1 and [::1], and this is {}", self.listen);
@@ -111,7 +127,9 @@ impl ServeArgs {
         build_async_runtime()?.block_on(http::serve(ServerSettings {
             data: data.to_owned(),
             listen: self.listen,
+            operator_listen: self.operator_listen,
             exposure,
+            canary_interval: Duration::from_secs(self.canary_interval),
             models,
             documentation: documentation_files("", DocumentationHost::Server, &Cli::command()),
             security_contact: self.security_contact,

@@ -45,6 +45,17 @@ pub(crate) struct NetworkExposure {
     pub(crate) public_url: Option<PublicUrl>,
     /// Whether every client on loopback without forwarding headers is the operator; for tests.
     pub(crate) no_auth_on_loopback: bool,
+    /// Whether operators are served here.
+    pub(crate) operator_endpoints: OperatorEndpoints,
+}
+
+/// Whether a listener answers metrics, the page of operators and their endpoints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OperatorEndpoints {
+    /// They are answered here.
+    Here,
+    /// They do not exist here, since another listener answers them.
+    OnOtherListener,
 }
 
 /// Whether the server listens on loopback only or on the network.
@@ -89,6 +100,17 @@ pub(super) enum AccessLevel {
 }
 
 impl NetworkExposure {
+    /// Returns the exposure of the listener for operators. It is reached directly, without the
+    /// public URL.
+    pub(super) fn for_operator_listener(&self, address: SocketAddr) -> NetworkExposure {
+        NetworkExposure {
+            scope: ListenScope::from_address(address),
+            public_url: None,
+            operator_endpoints: OperatorEndpoints::Here,
+            ..self.clone()
+        }
+    }
+
     /// Returns whether a peer is a trusted proxy.
     pub(super) fn is_proxy(&self, peer: IpAddr) -> bool {
         proxy::is_trusted(peer, &self.trusted_proxies)

@@ -65,6 +65,12 @@ pub(super) fn connection_slots() -> Arc<SlotPool> {
     SlotPool::new(most.clamp(1, MOST), MOST_OF_ONE)
 }
 
+/// Returns the slots for connections of the listener for operators. They have their own, so that
+/// no number of visitors locks them out.
+pub(super) fn operator_connection_slots() -> Arc<SlotPool> {
+    SlotPool::new(MOST_OF_ONE, MOST_OF_ONE)
+}
+
 /// The slots and deadlines of connections.
 pub(super) struct ConnectionLimits<F> {
     pub(super) places: Arc<SlotPool>,

@@ -20,6 +20,7 @@ use shared::api::annotation::{
 use shared::api::models::{
     GetModelInfoRequest, ListModelsRequest, ListServedModelsRequest, LoadModelRequest,
 };
+use shared::api::own_data::{DeleteOwnAccountRequest, GetOwnDataRequest};
 use shared::api::people::{
     AcceptInvitationRequest, CreateInvitationRequest, GetSessionRequest, ListPeopleRequest,
     LookUpInvitationRequest, OperatorSignInRequest, RevokePersonOrInvitationRequest,
@@ -32,24 +33,26 @@ use shared::api::training::{
     ResumeTrainingRequest, UpdateTrainingRequest,
 };
 use shared::api::{
-    CancelScoringJobRequest, CompareRankersRequest, CreateScoringJobRequest, ExportStudyRequest,
-    GetAttentionRequest, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
-    GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest, GetJobScoresRequest,
-    GetLateInteractionTopDocumentsRequest, GetReadingEndsRequest, GetReproductionRequest,
-    GetScoringJobRequest, GetServerInfoRequest, GetStudyRequest, ListComparedQueriesRequest,
-    ListInstancesRequest, ListLateInteractionAnalysesRequest, ListScoringJobsRequest,
-    ListStudiesRequest, RequestMethod, ResumeScoringJobRequest, ScoreDocumentsRequest,
+    CancelScoringJobRequest, CompareRankersRequest, CreateScoringJobRequest, Endpoint,
+    ExportStudyRequest, GetAttentionRequest, GetBehavioralTestsRequest,
+    GetCollectionStatisticsRequest, GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest,
+    GetJobScoresRequest, GetLateInteractionTopDocumentsRequest, GetReadingEndsRequest,
+    GetReproductionRequest, GetScoringJobRequest, GetServerInfoRequest, GetStudyRequest,
+    ListComparedQueriesRequest, ListInstancesRequest, ListLateInteractionAnalysesRequest,
+    ListScoringJobsRequest, ListStudiesRequest, RequestMethod, ResumeScoringJobRequest,
+    ScoreDocumentsRequest,
 };
 use utoipa::ToSchema;
 
 use crate::error::Error;
-use crate::http::access::{self, AccessLevel};
+use crate::http::access::{self, AccessLevel, OperatorEndpoints};
 use crate::http::annotation::{self, curation};
 use crate::http::limits;
 use crate::http::openapi::{ExampleRequest, Operation};
 use crate::http::parameters::ParameterTable;
 use crate::http::{
-    AppState, jobs, operator, people, rerank, score, served_models, server_info, studies, trainings,
+    AppState, error, jobs, operator, people, rerank, score, served_models, server_info, studies,
+    trainings,
 };
 
 /// Maximum time to handle a request after its body has been read.
@@ -108,6 +111,9 @@ impl Endpoints {
             on::<SignOutRequest, _, _>(AccessLevel::Annotator, people::sign_out)
                 .with_body(MAX_PERSON_BODY),
             on::<SetPasswordRequest, _, _>(AccessLevel::Annotator, people::set_password)
+                .with_body(MAX_PERSON_BODY),
+            on::<GetOwnDataRequest, _, _>(AccessLevel::Annotator, people::get_own_data),
+            on::<DeleteOwnAccountRequest, _, _>(AccessLevel::Annotator, people::delete_own_account)
                 .with_body(MAX_PERSON_BODY),
             on::<ListPeopleRequest, _, _>(AccessLevel::Curator, people::list_people),
             on::<CreateInvitationRequest, _, _>(AccessLevel::Curator, people::create_invitation)
@@ -210,7 +216,13 @@ impl Endpoints {
     }
 
     pub(super) fn into_router(self, app: &AppState) -> Router<AppState> {
+        let are_operators_elsewhere =
+            app.exposure.operator_endpoints == OperatorEndpoints::OnOtherListener;
         self.0.into_iter().fold(Router::new(), |router, it| {
+            if are_operators_elsewhere && it.is_for_operators() {
+                let absent = method_router(it.operation.method, error::path_not_found);
+                return router.route(it.operation.path, absent);
+            }
             let access = (app.clone(), it.operation.access);
             let body = (app.clone(), it.max_body);
             let route = it
@@ -240,6 +252,12 @@ impl EndpointEntry {
         }
     }
 
+    /// Returns whether the endpoint is for operators alone, or signs in an operator.
+    fn is_for_operators(&self) -> bool {
+        let Operation { access, path, .. } = self.operation;
+        access == AccessLevel::Operator || path == OperatorSignInRequest::PATH
+    }
+
     fn with_body(self, max_body: usize) -> EndpointEntry {
         EndpointEntry { max_body, ..self }
     }
@@ -256,14 +274,22 @@ where
     H: Handler<T, AppState>,
     T: 'static,
 {
-    let route = match E::METHOD {
+    let route = method_router(E::METHOD, handler);
+    EndpointEntry::new(Operation::of::<E>(access), route)
+}
+
+fn method_router<H, T>(method: RequestMethod, handler: H) -> MethodRouter<AppState>
+where
+    H: Handler<T, AppState>,
+    T: 'static,
+{
+    match method {
         RequestMethod::Get => get(handler),
         RequestMethod::Post => post(handler),
         RequestMethod::Put => put(handler),
         RequestMethod::Patch => patch(handler),
         RequestMethod::Delete => delete(handler),
-    };
-    EndpointEntry::new(Operation::of::<E>(access), route)
+    }
 }
 
 /// Returns an endpoint whose reply is computed from one study.

@@ -116,6 +116,14 @@ pub(super) async fn method_not_allowed(request: Request) -> Error {
     }
 }
 
+/// Returns the error for a path that does not exist on this listener.
+pub(super) async fn path_not_found(request: Request) -> Error {
+    Error::PathNotFound {
+        method: request.method().to_string(),
+        path: request.uri().path().to_owned(),
+    }
+}
+
 /// Returns the response to a request whose handler panicked. The connection stays open.
 pub(super) fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
     let message = panic

@@ -22,7 +22,8 @@ use tokio::sync::Mutex;
 
 use crate::error::{Error, run_blocking};
 use crate::http::AppState;
-use crate::http::access::{self, AccessLevel};
+use crate::http::access::{self, AccessLevel, OperatorEndpoints};
+use crate::http::error;
 use crate::models::{ModelRegistry, NeuralRanker};
 
 /// Time during which the result of a health check is reused.
@@ -48,10 +49,14 @@ pub(super) fn router(app: &AppState) -> Router<AppState> {
     LazyLock::force(&METRICS);
     let operator =
         middleware::from_fn_with_state((app.clone(), AccessLevel::Operator), access::authenticate);
+    let metrics = match app.exposure.operator_endpoints {
+        OperatorEndpoints::Here => get(metrics).route_layer(operator),
+        OperatorEndpoints::OnOtherListener => get(error::path_not_found),
+    };
     Router::new()
         .route(GetModelHealthRequest::PATH, get(health))
         .route("/ready", get(ready))
-        .route("/metrics", get(metrics).route_layer(operator))
+        .route("/metrics", metrics)
 }
 
 /// The result of the last health check.
@@ -82,10 +87,17 @@ async fn health(State(app): State<AppState>) -> Response {
             found
         }
     };
+    // A check that failed is a reason for an alert, not for sending visitors elsewhere, so `/ready`
+    // does not depend on it.
+    let found = found.and_then(|scored| match app.canary.problem() {
+        None => Ok(scored),
+        Some(problem) => Err(problem),
+    });
     match found {
         Ok(scored) => Json(HealthResponse {
             status: "ok".to_owned(),
             scores: scored,
+            checks_passed_ms: app.canary.last_report().map(|it| it.finished_ms),
         })
         .into_response(),
         Err(reason) => Error::Unhealthy { reason }.into_response(),

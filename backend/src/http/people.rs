@@ -1,6 +1,7 @@
 //! The endpoints of people: sessions, invitations, access rights.
 
 mod password;
+mod own_data;
 
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -22,6 +23,8 @@ use crate::store::people::{
     JoiningPersonDetails, NewInvitation, PersonRecord, normalized_name_key,
 };
 use crate::store::secret_token::SecretToken;
+
+pub(super) use own_data::{delete_own_account, get_own_data};
 
 /// The reply after signing in or out, with the header that sets the session cookie.
 type SignedInResponse = (
@@ -225,27 +228,38 @@ pub(super) async fn sign_out(
     Ok(([(header::SET_COOKIE, cookie)], Json(caller.identity())))
 }
 
+/// Returns an error unless a person who is signed in typed their own password. Without a password
+/// there is nothing to check.
+async fn check_own_password(
+    app: &AppState,
+    caller: &Caller,
+    known: &PersonRecord,
+    typed: Option<String>,
+) -> Result<(), Error> {
+    if known.password_hash.is_none() {
+        return Ok(());
+    }
+    let guess = PasswordAttempt {
+        name: &known.person.name,
+        password: typed.unwrap_or_default(),
+        known: Some(known),
+    };
+    let checked = check_password(app, caller, guess).await;
+    checked.map_err(|it| match it {
+        Error::InvalidCredentials => {
+            let reason = "is not your password; type the one that you sign in with";
+            InputError::conflicting_value("current_password", reason).into()
+        }
+        other => other,
+    })
+}
+
 pub(super) async fn set_password(
     ApiRequest(app, caller, asked): ApiRequest<SetPasswordRequest>,
 ) -> JsonResult<SessionResponse> {
     let no = caller.require_person()?.id;
     let known = app.store.person_by_id(no).await?;
-    if known.password_hash.is_some() {
-        let before = asked.current_password.unwrap_or_default();
-        let guess = PasswordAttempt {
-            name: &known.person.name,
-            password: before,
-            known: Some(&known),
-        };
-        let checked = check_password(&app, &caller, guess).await;
-        checked.map_err(|it| match it {
-            Error::InvalidCredentials => {
-                let reason = "is not your password; type the one that you sign in with";
-                InputError::conflicting_value("current_password", reason).into()
-            }
-            other => other,
-        })?;
-    }
+    check_own_password(&app, &caller, &known, asked.current_password).await?;
     let hash = match asked.new_password {
         Some(it) => Some(password::hash(&app, "new_password", it).await?),
         None => None,
@@ -272,7 +286,14 @@ pub(super) async fn create_invitation(
     ApiRequest(app, caller, asked): ApiRequest<CreateInvitationRequest>,
 ) -> JsonResult<CreateInvitationResponse> {
     let role = match asked.person {
-        Some(no) => app.store.person_by_id(no).await?.role,
+        Some(no) => {
+            let known = app.store.person_by_id(no).await?;
+            if known.is_deleted {
+                let reason = "is of a deleted account; invite them as a new person";
+                return Err(InputError::conflicting_value("person", reason).into());
+            }
+            known.role
+        }
         None => asked.role,
     };
     may_manage(&caller, role)?;

@@ -5,6 +5,7 @@ use shared::api::people::AccessRole;
 use shared::api::{GetServerInfoRequest, ServerInfoResponse};
 
 use crate::error::run_blocking;
+use crate::http::access::OperatorEndpoints;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::score;
 
@@ -22,10 +23,20 @@ pub(super) async fn get_server_info(
             .collect())
     })
     .await?;
+    let is_operator = caller.has_role(AccessRole::Operator);
+    let has_operator_page = app.exposure.operator_endpoints == OperatorEndpoints::Here;
+    let site_checks = app.canary.last_report().map(|mut report| {
+        for it in report.failures.iter_mut().filter(|_| !is_operator) {
+            it.detail = None;
+        }
+        report
+    });
     Ok(Json(ServerInfoResponse {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         models,
-        can_create_jobs: caller.has_role(AccessRole::Operator),
+        can_create_jobs: is_operator && has_operator_page,
         max_documents: score::ScoringLimits::for_caller(&caller).texts,
+        site_checks,
+        has_operator_page,
     }))
 }

@@ -17,6 +17,7 @@ use shared::collection::encode_hex;
 use crate::error::{Error, run_blocking};
 use crate::front_end_files::{EmbeddedFrontEndFiles, content_security_policy};
 use crate::http::AppState;
+use crate::http::access::OperatorEndpoints;
 use crate::http::content_coding::{BEST_LEVEL, ContentCoding, is_compressible_type};
 use crate::http::first_paint;
 
@@ -126,7 +127,9 @@ pub(super) async fn serve_page(State(app): State<AppState>, request: Request) ->
         let below = path.strip_prefix(prefix);
         below.is_some_and(|it| it.is_empty() || it.starts_with('/'))
     };
-    if ["/api", "/v1", "/v2"].into_iter().any(is_api) {
+    let is_hidden = app.exposure.operator_endpoints == OperatorEndpoints::OnOtherListener
+        && path.trim_matches('/') == "operator";
+    if is_hidden || ["/api", "/v1", "/v2"].into_iter().any(is_api) {
         return nothing().into_response();
     }
     if ![Method::GET, Method::HEAD].contains(&method) {

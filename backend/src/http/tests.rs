@@ -7,6 +7,7 @@ mod limits;
 pub(crate) mod mutated;
 mod operator;
 mod operator_link;
+mod own_data;
 mod people;
 mod proxy;
 mod rerank;
@@ -107,8 +108,9 @@ impl Site {
         ];
         let files = files.map(|(path, text)| (path.to_owned(), Bytes::from(text)));
         let (operator_link, link) = OperatorSignInLink::new();
-        let app = AppState(Arc::new(AppParts {
-            exposure,
+        let interval = crate::canary::DEFAULT_INTERVAL;
+        let canary = Canary::new(store.clone(), folder.clone(), models.clone(), interval);
+        let parts = AppParts {
             operator: store.operator_token_hash().await.unwrap(),
             operator_link,
             jobs: JobQueue::for_stored_jobs(folder.clone(), store.clone(), models.clone()),
@@ -119,12 +121,17 @@ impl Site {
             ),
             store,
             studies: StudyCache::new(folder.clone()),
+            canary: Arc::new(canary),
             limits: ServerLimits::new(models.ranker_specs().len()),
             models,
             pages: StaticFiles::new(files.into_iter()),
             health: health::HealthMonitor::default(),
             shutdown: stopping,
-        }));
+        };
+        let app = AppState {
+            parts: Arc::new(parts),
+            exposure: Arc::new(exposure),
+        };
         let router = router(app.clone());
         Site {
             _home: home,
@@ -169,6 +176,7 @@ fn exposure(door: ListenScope) -> NetworkExposure {
         trusted_proxies: Vec::new(),
         public_url: None,
         no_auth_on_loopback: false,
+        operator_endpoints: OperatorEndpoints::Here,
     }
 }
 

@@ -5,9 +5,11 @@
 //! review_item    the drawn items, never changed
 //! review_event   what people did, append-only: annotation_tasks/events.rs
 //! review_lease   the current leases
+//! canary         what servers write to check the database: annotation_tasks/canary.rs
 //! ```
 
 pub(crate) mod events;
+mod canary;
 
 use std::collections::BTreeMap;
 

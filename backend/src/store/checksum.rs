@@ -61,6 +61,37 @@ pub(crate) fn open_and_verify_checksum(
     }
 }
 
+/// Reads a file again and verifies its checksum, also if it was verified before and looks the same:
+/// a disk changes bytes without a time stamp. `keep_on` is called with the size of each chunk;
+/// where it returns false, the rest is not read.
+pub(crate) fn reread_and_verify_checksum(
+    path: &Path,
+    expected: &str,
+    way_out: &'static str,
+    mut keep_on: impl FnMut(usize) -> bool,
+) -> Result<(), Error> {
+    let failed = || Error::io_error_converter(path, way_out);
+    let file = File::open(path).map_err(failed())?;
+    let mut hasher = Sha256::new();
+    let mut is_stopped = false;
+    let read = read_file_in_chunks(&file, |part| {
+        hasher.update(part);
+        is_stopped = !keep_on(part.len());
+        match is_stopped {
+            true => Err(io::Error::other("stopped")),
+            false => Ok(()),
+        }
+    });
+    match read {
+        Err(_) if is_stopped => return Ok(()),
+        read => read.map_err(failed())?,
+    }
+    match encode_hex(&hasher.finalize()) == expected {
+        true => Ok(()),
+        false => Err(damaged(path, way_out)),
+    }
+}
+
 /// Returns the checksum of a file, in hex.
 pub(crate) fn file_checksum(path: &Path) -> io::Result<String> {
     of_file(&File::open(path)?, path)
@@ -267,6 +298,29 @@ mod tests {
         assert_eq!(file_checksum(&path).unwrap(), one);
         fs::write(&path, "two").unwrap();
         assert_ne!(file_checksum(&path).unwrap(), one);
+    }
+
+    /// As on a disk that loses a bit, which has no time stamp.
+    #[test]
+    fn a_change_without_a_time_stamp_is_found_by_reading_again() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("scores");
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        let write = |text: &str| {
+            fs::write(&path, text).unwrap();
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_modified(long_ago).unwrap();
+        };
+        write("one");
+        let sum = file_checksum(&path).unwrap();
+        let reread = || reread_and_verify_checksum(&path, &sum, "make it again", |_| true);
+        reread().unwrap();
+        write("two");
+        assert!(open_and_verify_checksum(&path, &sum, "make it again").is_ok());
+        let error = reread().unwrap_err().to_string();
+        assert!(error.contains("scores is damaged"), "{error}");
+        write("one");
+        reread().unwrap();
     }
 
     #[test]

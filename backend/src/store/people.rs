@@ -1,10 +1,12 @@
 //! The people of the site: their accounts and how they get access.
 //!
 //! Times are milliseconds since 1970 and are passed by the caller. Only the SHA-256 of tokens is
-//! stored. A person is never deleted, since their work remains; access can be revoked.
+//! stored. Access can be revoked. The row of a person is never removed, since their work remains: a
+//! deleted person has a row without name and password.
 
 mod invitations;
 mod sessions;
+mod own_data;
 
 use shared::annotation::PersonId;
 use shared::api::people::{
@@ -31,6 +33,8 @@ pub(crate) struct PersonRecord {
     pub password_hash: Option<String>,
     /// Whether the person's access is revoked.
     pub is_revoked: bool,
+    /// Whether the account was deleted.
+    pub is_deleted: bool,
 }
 
 row! {
@@ -40,6 +44,7 @@ row! {
         role: String,
         password_hash: Option<String>,
         revoked_ms: Option<i64>,
+        deleted_ms: Option<i64>,
     }
 }
 
@@ -52,6 +57,7 @@ row! {
         since_ms: i64,
         seen_ms: i64,
         revoked_ms: Option<i64>,
+        deleted_ms: Option<i64>,
         n_sessions: i64,
     }
 }
@@ -74,7 +80,7 @@ impl Database {
         now_ms: i64,
     ) -> Result<PeopleAndInvitationsResponse, Error> {
         let people: Vec<PersonListRow> = sqlx::query_as(
-            "SELECT no, name, role, password_hash, since_ms, seen_ms, revoked_ms,
+            "SELECT no, name, role, password_hash, since_ms, seen_ms, revoked_ms, deleted_ms,
                  (SELECT count(*) FROM session
                   WHERE session.person = person.no AND session.until_ms > $1) AS n_sessions
              FROM person ORDER BY no",
@@ -104,7 +110,7 @@ impl Database {
     /// there is none.
     pub(crate) async fn person_by_id(&self, no: PersonId) -> Result<PersonRecord, Error> {
         let query = sqlx::query_as::<_, PersonRow>(
-            "SELECT no, name, role, password_hash, revoked_ms FROM person WHERE no = $1",
+            "SELECT no, name, role, password_hash, revoked_ms, deleted_ms FROM person WHERE no = $1",
         )
         .bind(i64::from(no.0));
         let found = self.find_row(query).await?;
@@ -122,7 +128,8 @@ impl Database {
             return Ok(None);
         }
         let query = sqlx::query_as::<_, PersonRow>(
-            "SELECT no, name, role, password_hash, revoked_ms FROM person WHERE name_key = $1",
+            "SELECT no, name, role, password_hash, revoked_ms, deleted_ms FROM person
+             WHERE name_key = $1",
         )
         .bind(key);
         let found = self.find_row(query).await?;
@@ -214,6 +221,7 @@ impl PersonRow {
         Ok(PersonRecord {
             role: role(&self.role)?,
             is_revoked: self.revoked_ms.is_some(),
+            is_deleted: self.deleted_ms.is_some(),
             person: Person {
                 id: PersonId(number(self.no)?),
                 name: self.name,
@@ -237,6 +245,7 @@ impl PersonListRow {
             last_seen_ms: moment(self.seen_ms),
             n_sessions: number(self.n_sessions)?,
             is_revoked: self.revoked_ms.is_some(),
+            is_deleted: self.deleted_ms.is_some(),
         })
     }
 }

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use serde::Deserialize;
 use shared::annotation::PersonId;
 use shared::api::Endpoint;
+use shared::api::own_data::DeleteOwnAccountRequest;
 use shared::api::people::{
     AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SetPasswordRequest,
     SignInRequest, SignOutRequest,
@@ -76,6 +77,7 @@ pub(crate) fn cache_session_identity_from_reply(path: &str, reply: &str) -> bool
         OperatorSignInRequest::PATH,
         SignOutRequest::PATH,
         SetPasswordRequest::PATH,
+        DeleteOwnAccountRequest::PATH,
     ];
     if !tells.contains(&path) {
         return false;

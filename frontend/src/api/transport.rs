@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
+use leptos::prelude::*;
 use shared::api::address::RequestAddress;
 use shared::api::annotation::ListStudyHumanJudgmentsRequest;
 use shared::api::people::{CSRF_HEADER, GetSessionRequest};
@@ -181,9 +182,16 @@ enum HostKind {
 thread_local! {
     /// Cached with the token of the request, since another token gives other permissions.
     static HOST: RefCell<Option<(Option<String>, HostKind)>> = const { RefCell::new(None) };
+    static SERVER_INFO: ArcRwSignal<Option<ServerInfoResponse>> = ArcRwSignal::default();
     /// The studies that the worker has loaded, with the generation of that worker.
     static LOADED_STUDIES: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
     static LOADED_GENERATION: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Returns the signal with what the server said about itself last; `None` before that and on a
+/// static host.
+pub(crate) fn server_info_signal() -> ArcRwSignal<Option<ServerInfoResponse>> {
+    SERVER_INFO.with(Clone::clone)
 }
 
 /// Finds out once whether there is a server.
@@ -208,6 +216,9 @@ async fn detect_host() -> Result<HostKind, RequestError> {
         Ok(server) if response.ok() => HostKind::Server(server),
         Ok(_) | Err(_) => HostKind::Static,
     };
+    if let HostKind::Server(server) = &host {
+        server_info_signal().set(Some(server.clone()));
+    }
     HOST.set(Some((token, host.clone())));
     Ok(host)
 }

@@ -2,6 +2,7 @@
 
 mod account;
 mod forms;
+mod own_data;
 
 use leptos::prelude::*;
 use shared::api::people::{

@@ -169,8 +169,8 @@ pub struct ServedModel {
     pub owned_by: String,
 }
 
-/// Checks that every loaded model scores a test pair, with the same result each time. For
-/// everybody.
+/// Checks that every loaded model scores a test pair, with the same result each time, and that the
+/// last round of the checks of the site passed. For everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetModelHealthRequest {}
 
@@ -182,6 +182,10 @@ pub struct HealthResponse {
     /// The scores of BM25, then of the models that are loaded.
     #[serde(rename = "scored")]
     pub scores: Vec<HealthCheckScore>,
+    /// When the checks of the site last passed, in milliseconds since 1970; `None` before the first
+    /// round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks_passed_ms: Option<u64>,
 }
 
 /// The score of a ranker for the test pair.

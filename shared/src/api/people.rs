@@ -212,6 +212,9 @@ pub struct PersonAccountSummary {
     pub n_sessions: u32,
     /// Whether their access was revoked. Their annotations stay.
     pub is_revoked: bool,
+    /// Whether the account was deleted. The name then is `Deleted person` with the id.
+    #[serde(default)]
+    pub is_deleted: bool,
 }
 
 /// An invitation that can still be used. Its token is not stored.

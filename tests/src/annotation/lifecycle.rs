@@ -2,6 +2,7 @@
 //! invitation to results that a visitor can read.
 
 mod actor;
+mod own_data;
 
 use std::collections::BTreeSet;
 

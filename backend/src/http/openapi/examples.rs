@@ -22,6 +22,7 @@ use shared::api::models::{
     GetModelInfoRequest, ListModelsRequest, ListServedModelsRequest, LoadModelRequest, ServedModel,
     ServedModelList,
 };
+use shared::api::own_data::{DeleteOwnAccountRequest, GetOwnDataRequest};
 use shared::api::people::{
     AcceptInvitationRequest, AccessRole, CreateInvitationRequest, CreateInvitationResponse,
     GetSessionRequest, InvitationGrantsResponse, ListPeopleRequest, LookUpInvitationRequest,
@@ -31,6 +32,7 @@ use shared::api::people::{
 use shared::api::rerank::{
     CohereRerankRequest, RankedText, RerankDocument, RerankRequest, RerankResponse,
 };
+use shared::api::site_checks::SiteCheckReport;
 use shared::api::training::{
     CancelTrainingRequest, CreateTrainingRequest, GetTrainingRequest, ListTrainingsRequest,
     ResumeTrainingRequest, TrainingChoices, TrainingCollection, TrainingJob, TrainingListResponse,
@@ -252,6 +254,8 @@ examples! {
         models: vec![ranker()],
         can_create_jobs: false,
         max_documents: 8,
+        site_checks: Some(SiteCheckReport { finished_ms: TIME_MS, failures: Vec::new() }),
+        has_operator_page: true,
     };
     GetSessionRequest => GetSessionRequest {}, reply: session();
     LookUpInvitationRequest => LookUpInvitationRequest { token: token() },
@@ -277,6 +281,11 @@ examples! {
         current_password: None,
         new_password: Some(password()),
     }, reply: session();
+    GetOwnDataRequest => GetOwnDataRequest {};
+    DeleteOwnAccountRequest => DeleteOwnAccountRequest {
+        confirmed_name: "Ada".to_owned(),
+        current_password: Some(password()),
+    }, reply: SessionResponse::default();
     ListPeopleRequest => ListPeopleRequest {};
     CreateInvitationRequest => CreateInvitationRequest {
         role: AccessRole::Annotator,

@@ -61,6 +61,7 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
             "/api/annotation/tasks/{task}",
             "/api/annotation/tasks/{task}/items/{item}",
             "/api/annotation/tasks/{task}/events",
+            "/api/people/me/data",
         ],
     ),
     (
@@ -69,6 +70,7 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
         &[
             "/api/annotation/tasks/{task}/leases",
             "/api/annotation/tasks/{task}/events",
+            "/api/people/me/delete",
         ],
     ),
     (
@@ -289,6 +291,41 @@ async fn being_on_loopback_lets_nobody_in() {
         assert!(!refused(&operator), "token {path}");
     }
     assert_eq!(site.get("/metrics").await.status, StatusCode::UNAUTHORIZED);
+}
+
+/// The other listener answers them; see [`being_on_loopback_lets_nobody_in`] for one that does.
+#[tokio::test]
+async fn beside_a_listener_for_operators_there_is_nothing_for_them() {
+    let exposure = NetworkExposure {
+        operator_endpoints: OperatorEndpoints::OnOtherListener,
+        ..exposure(ListenScope::Network)
+    };
+    let site = Site::exposed(exposure, models::tests::tiny()).await;
+    let sign_in = (
+        AccessRole::Operator,
+        RequestMethod::Post,
+        "/api/session/operator",
+    );
+    let pages = ["/metrics", "/operator"].map(|it| (AccessRole::Operator, RequestMethod::Get, it));
+    for (least, method, path) in each().chain([sign_in]).chain(pages) {
+        let is_for_operators = least == AccessRole::Operator;
+        if path == sign_in.2 && !is_for_operators {
+            continue;
+        }
+        for asked in [
+            knock(method, path),
+            with_token(knock(method, path), &site.token),
+        ] {
+            let answer = site.send(asked).await;
+            let says_nothing = String::from_utf8_lossy(&answer.body).contains("nothing at");
+            let is_absent = says_nothing && answer.status == StatusCode::NOT_FOUND;
+            assert_eq!(
+                is_absent, is_for_operators,
+                "{method} {path} {}",
+                answer.status
+            );
+        }
+    }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@
 use shared::annotation::assignment::ItemLease;
 use shared::annotation::{ItemNo, PersonId, ReceivedAnnotationEvent};
 use shared::api::annotation::TaskId;
-use sqlx::AssertSqlSafe;
+use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use crate::error::Error;
 use crate::store::annotation_tasks::{damaged, json, parsed};
@@ -89,11 +89,20 @@ impl Database {
         &self,
         writing: &AnnotationWriteBatch,
     ) -> Result<(), Error> {
+        let mut transaction = self.begin().await?;
+        self.insert_events_and_leases(&mut transaction, writing)
+            .await?;
+        transaction.commit().await.map_err(|it| self.failed(it))
+    }
+
+    pub(super) async fn insert_events_and_leases(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        writing: &AnnotationWriteBatch,
+    ) -> Result<(), Error> {
         /// Each row has at most six values; SQLite allows 32,766 in a statement.
         const ROWS: usize = 5_000;
 
-        let failed = |it| self.failed(it);
-        let mut transaction = self.begin().await?;
         for rows in writing.events.chunks(ROWS) {
             let sql = format!(
                 "INSERT INTO review_event (task, seq, key, person, at_ms, event) VALUES {}",
@@ -109,12 +118,12 @@ impl Database {
                     .bind(entry.received_ms as i64)
                     .bind(json(&entry.event));
             }
-            self.execute_in(&mut transaction, insert).await?;
+            self.execute_in(transaction, insert).await?;
         }
         if !writing.leases.is_empty() {
             let statement = sqlx::query("DELETE FROM review_lease WHERE until_ms <= $1")
                 .bind(writing.now_ms as i64);
-            self.execute_in(&mut transaction, statement).await?;
+            self.execute_in(transaction, statement).await?;
         }
         for rows in writing.leases.chunks(ROWS) {
             let sql = format!(
@@ -130,8 +139,8 @@ impl Database {
                     .bind(i64::from(lease.person.0))
                     .bind(lease.expires_ms as i64);
             }
-            self.execute_in(&mut transaction, insert).await?;
+            self.execute_in(transaction, insert).await?;
         }
-        transaction.commit().await.map_err(failed)
+        Ok(())
     }
 }

@@ -131,11 +131,16 @@ impl Database {
                 let statement = sqlx::query(
                     "UPDATE person SET revoked_ms = NULL,
                          password_hash = coalesce($1, password_hash)
-                     WHERE no = $2",
+                     WHERE no = $2 AND deleted_ms IS NULL",
                 )
                 .bind(joining.password_hash.as_deref())
                 .bind(no);
-                self.execute_in(&mut transaction, statement).await?;
+                if self.execute_in(&mut transaction, statement).await? == 0 {
+                    transaction.rollback().await.map_err(failed)?;
+                    return Err(Error::InvitationClosed {
+                        over: InvitationClosedReason::Withdrawn,
+                    });
+                }
                 PersonId(number(no)?)
             }
             None => {

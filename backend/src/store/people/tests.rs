@@ -296,3 +296,57 @@ async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
         assert!(!store.person_by_id(no).await.unwrap().is_revoked);
     }
 }
+
+#[tokio::test]
+async fn a_deleted_person_is_a_number_for_good() {
+    for place in TestFolder::each() {
+        let store = place.store().await;
+        let (ada, session) = somebody(&store, "Ada", 1_000).await;
+        let (bob, _) = somebody(&store, "Bob", 2_000).await;
+        store.set_password(ada, Some("$argon2id$")).await.unwrap();
+        let again = NewInvitation {
+            person: Some(ada),
+            note: "Ada, on her phone".to_owned(),
+            ..invite(AccessRole::Annotator)
+        };
+        let for_ada = token(&store, &again, 3_000).await;
+        let by_ada = NewInvitation {
+            made_by: Some(ada),
+            ..invite(AccessRole::Annotator)
+        };
+        let by_ada = token(&store, &by_ada, 3_000).await;
+        for now_ms in [4_000, 5_000] {
+            store.delete_person(ada, now_ms).await.unwrap();
+        }
+        assert_eq!(found(&store, &session, 4_000).await, None);
+        for token in [&for_ada, &by_ada] {
+            let refusal = join_refusal(&store, token, "Eve", 4_000).await;
+            assert_eq!(refusal, InvitationClosedReason::Withdrawn);
+        }
+        let data = store.person_data(ada, Vec::new()).await.unwrap();
+        assert_eq!(data.person.name, format!("Deleted person {}", ada.0));
+        assert_eq!((data.joined_ms, data.last_seen_ms), (1_000, 1_000));
+        assert!(data.sessions.is_empty() && !data.person.has_password);
+        assert!(data.invitations.iter().all(|it| it.note.is_empty()));
+        let deleted: Vec<Option<i64>> =
+            sqlx::query_scalar("SELECT deleted_ms FROM person ORDER BY no")
+                .fetch_all(&store.pool)
+                .await
+                .unwrap();
+        assert_eq!(
+            deleted,
+            [Some(4_000), None],
+            "the second time changes nothing"
+        );
+
+        // Neither an invitation that was created meanwhile nor a chosen name leads back.
+        let late = token(&store, &again, 6_000).await;
+        let refusal = join_refusal(&store, &late, "", 6_000).await;
+        assert_eq!(refusal, InvitationClosedReason::Withdrawn);
+        let taken = format!("Deleted person {}", ada.0);
+        let (other, _) = somebody(&store, &taken, 7_000).await;
+        let named = store.person_by_name(&taken).await.unwrap().unwrap();
+        assert_eq!(named.person.id, other);
+        assert!(![ada, bob].contains(&other));
+    }
+}

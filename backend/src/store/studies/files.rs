@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::probe::{InstancesHeader, MiningResult, ProbeInstances};
 use shared::score::rescoring::ScoreStabilityRecord;
@@ -66,7 +67,7 @@ struct MappedColumnsFile {
     heads: Vec<InstancesHeader>,
 }
 
-/// The part of `study.json` that names the files with sorted instances.
+/// The part of `study.json` that names the files with sorted instances, and all checksums.
 #[derive(Default, Deserialize)]
 struct StoredOrders {
     #[serde(default)]
@@ -340,7 +341,33 @@ pub(crate) fn verify_study_files(data: &DataFolder, name: &str) -> Result<usize,
     })
 }
 
+/// Reads every file of a study again and verifies its checksum, as [`verify_study_files`] does for
+/// files that look unchanged. `keep_on` is called with the bytes that were read; where it returns
+/// false, the rest is not read.
+pub(crate) fn reread_study_files(
+    data: &DataFolder,
+    name: &str,
+    mut keep_on: impl FnMut(usize) -> bool,
+) -> Result<(), Error> {
+    let folder = data.study_folder(name)?;
+    let head: StoredOrders = read_manifest(&folder, name)?;
+    let n_bytes = fs::metadata(folder.join(HEAD)).map_or(0, |it| it.len());
+    if !keep_on(n_bytes as usize) {
+        return Ok(());
+    }
+    for (file, sum) in &head.files {
+        let path = folder.join(file);
+        checksum::reread_and_verify_checksum(&path, sum, REMEDY, &mut keep_on)?;
+    }
+    super::late_interaction::verify_late_interaction_analyses(data, name, keep_on)
+}
+
 fn read_head(folder: &Path, name: &str) -> Result<StudyManifest, Error> {
+    read_manifest(folder, name)
+}
+
+/// Reads `study.json` and verifies its own checksum.
+fn read_manifest<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, Error> {
     let path = folder.join(HEAD);
     if !path.is_file() {
         return Err(shared::error::Error::name_not_found("study", name).into());

@@ -12,6 +12,9 @@ use crate::store::{DataFolder, WRITE_REMEDY, checksum, write_atomically};
 
 const PREFIX: &str = "whitebox-";
 
+/// The first bytes of a file without a checksum, of an earlier version.
+const UNSEALED: &str = "{\"head\":";
+
 /// What to do about a damaged file.
 const REMEDY: &str = "analyze the ranker again by `axioscope late-interaction --study NAME`, or \
                       remove the file";
@@ -73,7 +76,7 @@ pub(crate) fn load_late_interaction_analyses(
 ) -> Result<Vec<LateInteractionRankerAnalysis>, Error> {
     let mut all = Vec::new();
     for AnalysisFileVersion { path, .. } in list_analysis_files(data, study)? {
-        let bytes = checksum::read_checksummed_json_bytes(&path, "{\"head\":", REMEDY)?;
+        let bytes = checksum::read_checksummed_json_bytes(&path, UNSEALED, REMEDY)?;
         let found: LateInteractionRankerAnalysis =
             serde_json::from_slice(&bytes).map_err(|it| Error::CorruptData {
                 what: path.display().to_string(),
@@ -86,6 +89,22 @@ pub(crate) fn load_late_interaction_analyses(
         (is_without, it.header.ranker.spec.clone())
     });
     Ok(all)
+}
+
+/// Verifies the checksums of all analyses of a study without parsing them. `keep_on` is called with
+/// the bytes that were read; where it returns false, the rest is not read.
+pub(super) fn verify_late_interaction_analyses(
+    data: &DataFolder,
+    study: &str,
+    mut keep_on: impl FnMut(usize) -> bool,
+) -> Result<(), Error> {
+    for AnalysisFileVersion { path, .. } in list_analysis_files(data, study)? {
+        let bytes = checksum::read_checksummed_json_bytes(&path, UNSEALED, REMEDY)?;
+        if !keep_on(bytes.len()) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn place(data: &DataFolder, study: &str, fingerprint: &str) -> Result<PathBuf, Error> {

@@ -1,4 +1,4 @@
-//! The account of the user who is signed in: setting a password and signing out.
+//! The account of the user who is signed in: password, signing out and the user's data.
 
 use leptos::prelude::*;
 use shared::api::Endpoint;
@@ -9,6 +9,7 @@ use shared::api::people::{
 use super::forms::{
     FormSubmitState, SubmitButton, SubmitErrorMessage, check_optional_password_length,
 };
+use super::own_data::OwnDataSection;
 use super::role_description;
 use crate::api;
 use crate::outbox::{self, OutboxSummary, RejectedEventsPanel};
@@ -27,6 +28,7 @@ pub(super) fn AccountSection(
     again: Callback<()>,
 ) -> impl IntoView {
     let has_password = person.has_password;
+    let owner = person.clone();
     let stand = RwSignal::new(FormSubmitState::Editing);
     let leave = move |everywhere: bool| {
         let request = SignOutRequest {
@@ -84,6 +86,7 @@ pub(super) fn AccountSection(
             </div>
             <SubmitErrorMessage stand/>
         </Section>
+        <OwnDataSection person=owner again/>
     }
 }
 
@@ -164,7 +167,7 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
 }
 
 /// Sends a form; fetches the session again, or shows the error.
-fn submit<E: Endpoint + 'static>(
+pub(super) fn submit<E: Endpoint + 'static>(
     request: E,
     stand: RwSignal<FormSubmitState>,
     again: Callback<()>,

@@ -117,7 +117,7 @@ fn PersonRow(board: PeoplePageState, somebody: PersonAccountSummary) -> impl Int
         .with_value(|it| it.person.as_ref().is_some_and(|it| it.id == id));
     let may = board.can_manage_role(somebody.role);
     let name = somebody.person.name.clone();
-    let act = match (own, may, somebody.is_revoked) {
+    let act = match (own, may && !somebody.is_deleted, somebody.is_revoked) {
         (true, ..) => view! { <span class="note">"you"</span> }.into_any(),
         (_, false, _) => ().into_any(),
         (_, true, true) => {
@@ -136,15 +136,18 @@ fn PersonRow(board: PeoplePageState, somebody: PersonAccountSummary) -> impl Int
             view! { <ConfirmButton board what word="Remove" name/> }.into_any()
         }
     };
+    let status = match (somebody.is_deleted, somebody.is_revoked) {
+        (true, _) => view! { <span class="verdict out quiet">"deleted"</span> }.into_any(),
+        (false, true) => view! { <span class="verdict out quiet">"removed"</span> }.into_any(),
+        (false, false) => ().into_any(),
+    };
     view! {
         <li>
             <div class="told" class:rests=somebody.is_revoked>
                 <h3><bdi>{name}</bdi></h3>
                 <p class="facts">
                     <span>{somebody.role.name()}</span>
-                    {somebody
-                        .is_revoked
-                        .then(|| view! { <span class="verdict out quiet">"removed"</span> })}
+                    {status}
                     <span>"joined " {format_long_utc_date(somebody.joined_ms)}</span>
                     <span>"last seen " {format_utc_minute(somebody.last_seen_ms)}</span>
                     <span>
