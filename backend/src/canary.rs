@@ -50,7 +50,7 @@ struct LastRound {
     report: Option<SiteCheckReport>,
 }
 
-/// Why a check failed.
+/// Why a check failed, for everybody and for operators.
 #[derive(Debug)]
 pub(crate) struct CheckProblem {
     /// For everybody, without paths.

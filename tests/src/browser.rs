@@ -32,6 +32,7 @@ mod first_paint;
 mod first_screen;
 mod long_tasks;
 mod annotation;
+mod account;
 mod live_reload;
 
 use std::path::PathBuf;

@@ -40,8 +40,9 @@ pub(crate) struct ServeArgs {
     /// printed at each start. Programs authenticate with the operator token.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
     listen: SocketAddr,
-    /// Address for operators and metrics. Their pages and endpoints, and /metrics, are then answered
-    /// there only, and do not exist at the public address. Choose one that only operators reach.
+    /// Address for operators and metrics. Their pages and endpoints, and /metrics, are then
+    /// answered there only, and do not exist at the public address. Choose one that only operators
+    /// reach.
     #[arg(long, value_name = "ADDR", env = "AXIOSCOPE_OPERATOR_LISTEN")]
     operator_listen: Option<SocketAddr>,
     /// Public URL of the server (https://HOST) behind a reverse proxy. The operator's link uses it,

@@ -110,7 +110,8 @@ impl Database {
     /// there is none.
     pub(crate) async fn person_by_id(&self, no: PersonId) -> Result<PersonRecord, Error> {
         let query = sqlx::query_as::<_, PersonRow>(
-            "SELECT no, name, role, password_hash, revoked_ms, deleted_ms FROM person WHERE no = $1",
+            "SELECT no, name, role, password_hash, revoked_ms, deleted_ms FROM person
+             WHERE no = $1",
         )
         .bind(i64::from(no.0));
         let found = self.find_row(query).await?;

@@ -51,7 +51,7 @@ pub struct SiteCheckReport {
     pub failures: Vec<SiteCheckFailure>,
 }
 
-/// A check that failed.
+/// A check that failed, with what is wrong since when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SiteCheckFailure {

@@ -51,9 +51,9 @@ enum BackedUpRows {
     Where(&'static str),
 }
 
-/// Tables that are not backed up. With sessions an old cookie, or a backup in the wrong hands, would
-/// give access; after a restore, people sign in again with their password or a new link. The canary
-/// is of the servers that run now.
+/// Tables that are not backed up. With sessions an old cookie, or a backup in the wrong hands,
+/// would give access; after a restore, people sign in again with their password or a new link. The
+/// canary is of the servers that run now.
 #[cfg(test)]
 const LEFT_OUT: [&str; 3] = ["session", "operator_session", "canary"];
 
