@@ -34,6 +34,10 @@ mod mock_server;
 mod rerank;
 mod remote_rankers;
 mod exposure;
+#[cfg(target_os = "linux")]
+mod deployment;
+#[cfg(target_os = "linux")]
+mod packages;
 mod hub;
 mod annotation;
 mod browser;

@@ -28,7 +28,8 @@ usage: cargo xtask <command>
   check [NAMES]   check format, style and lints, and run the unit tests of the packages that changed
                   since `main` and of their dependents, or of the named packages
   test [STEPS]    run every check, or only the named steps (`test --list` shows them)
-  dist            build one release binary with the front end inside
+  dist [PACKAGES] build one release binary with the front end inside, an archive, a Debian package
+                  and the file tree of a container image; PACKAGES of `archive deb image` selects
   tidy            check the style rules that a program can check
   regress [NAMES] run slow checks with the real model, minutes each; NAMES selects tests by name
   bench [PARTS]   measure speed against other programs; a complete run writes BENCHMARKS.md;
@@ -62,7 +63,7 @@ fn run() -> Result<ExitCode> {
         "dev" => dev::run(&place, &rest),
         "check" => test::check::run(&place, &rest),
         "test" => test::run(&place, &rest),
-        "dist" => done(dist::run(&place)),
+        "dist" => done(dist::run(&place, &rest)),
         "tidy" => tidy::run(&place.root),
         "regress" => test::regress(&place, &rest),
         "bench" => done(bench::run(&place, &rest)),
