@@ -1,5 +1,5 @@
-//! The files in `packaging/`, the guide about them, and the commands that packages use. The packages
-//! themselves are tested in [`crate::packages`].
+//! The files in `packaging/`, the guide about them, and the commands that packages use.
+//! [`crate::packages`] tests the packages themselves.
 
 use std::fs;
 use std::path::Path;

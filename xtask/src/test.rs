@@ -250,7 +250,7 @@ impl<'a> TestContext<'a> {
             Step::Dev => self.end_to_end(&[DEV_TESTS]),
             Step::Packages => {
                 dist::run(self.place, &[])?;
-                self.end_to_end(&[PACKAGE_TESTS])
+                self.end_to_end(&[PACKAGE_TESTS, "--nocapture"])
             }
         }
     }

@@ -156,8 +156,8 @@ pub(super) fn deb(place: &ProjectPaths) -> Result<PathBuf> {
     packager(place, "cargo-deb", DEB)
 }
 
-/// Returns the path of a program that makes packages, in exactly this version. Not all of them print
-/// their version, but cargo records what it has installed.
+/// Returns the path of a program that makes packages, in exactly this version. Not all of them
+/// print their version, but cargo records what it has installed.
 fn packager(place: &ProjectPaths, program: &str, version: &str) -> Result<PathBuf> {
     let installed = place.tools().join(".crates.toml");
     let installed = fs::read_to_string(installed).unwrap_or_default();
