@@ -17,6 +17,8 @@ mod vectors;
 mod late_interaction;
 mod people;
 mod backup;
+mod health;
+mod manual;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -106,6 +108,11 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Restore a backup into an empty data folder and an empty database
     Restore(backup::RestoreArgs),
+    /// Check a running server: exit code 0 if `/health` says that all its rankers score
+    Health(health::HealthArgs),
+    /// Write the man pages and the completions of shells
+    #[command(hide = true)]
+    Manual(manual::WriteManualArgs),
 }
 
 impl Cli {
@@ -136,6 +143,8 @@ impl Cli {
             Command::People(it) => it.run(data),
             Command::Backup(it) => it.run(data),
             Command::Restore(it) => it.run(data),
+            Command::Health(it) => it.run(),
+            Command::Manual(it) => it.run(),
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::harness::{
 };
 
 /// The guide whose code blocks are used.
-const GUIDE: &str = include_str!("../../docs/guide/deployment.md");
+pub(crate) const GUIDE: &str = include_str!("../../docs/guide/deployment.md");
 
 /// The example host of the guide.
 pub(crate) const HOST: &str = "axioscope.example";
@@ -199,14 +199,14 @@ fn guide_config(server: &TestServer, port: u16, plain_port: u16) -> String {
     replaced(&config, SERVER, &host_of(server))
 }
 
-/// Starts a server with a model and the environment of the guide's systemd unit.
+/// Starts a server with a model and the settings in the guide's `/etc/default/axioscope`.
 fn deployed() -> (TestHome, TestServer) {
     let home = TestHome::new();
     let mut program = home.program();
-    let unit = block("ini");
-    let told = unit
+    let settings = block("sh");
+    let told = settings
         .lines()
-        .filter_map(|it| it.strip_prefix("Environment=AXIOSCOPE_"));
+        .filter_map(|it| it.strip_prefix("#AXIOSCOPE_"));
     let told: Vec<(String, &str)> = told
         .filter_map(|it| it.split_once('='))
         .map(|(name, value)| (format!("AXIOSCOPE_{name}"), value))
@@ -454,7 +454,7 @@ impl Drop for Proxy {
 }
 
 /// Returns the only code block of the guide in a language.
-fn block(language: &str) -> String {
+pub(crate) fn block(language: &str) -> String {
     let begins = format!("\n```{language}\n");
     let mut parts = GUIDE.split(&begins);
     let (_, behind) = (parts.next(), parts.next());

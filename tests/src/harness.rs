@@ -332,7 +332,8 @@ impl TestServer {
         link.strip_prefix(&self.address).expect("it leads here")
     }
 
-    fn start(mut child: Child, log: PathBuf, has_link: bool) -> TestServer {
+    /// Waits until a program that was started prints its address.
+    pub(crate) fn start(mut child: Child, log: PathBuf, has_link: bool) -> TestServer {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let (mut token, mut address, mut link) = (None, None, None);
         let mut operator_address = None;

@@ -36,6 +36,10 @@ mod remote_rankers;
 mod exposure;
 mod documentation;
 mod site_checks;
+#[cfg(target_os = "linux")]
+mod deployment;
+#[cfg(target_os = "linux")]
+mod packages;
 mod hub;
 mod annotation;
 mod browser;

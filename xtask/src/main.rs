@@ -29,7 +29,8 @@ usage: cargo xtask <command>
   check [NAMES]   check format, style and lints, and run the unit tests of the packages that changed
                   since `main` and of their dependents, or of the named packages
   test [STEPS]    run every check, or only the named steps (`test --list` shows them)
-  dist            build one release binary with the front end inside
+  dist [PACKAGES] build one release binary with the front end inside, an archive, a Debian package
+                  and the file tree of a container image; PACKAGES of `archive deb image` selects
   gallery [NAMES] [OPTIONS]
                   make the studies of studies/ whose data are at hand, or the named ones, and a
                   static site of them; OPTIONS are passed to `axioscope site build`
@@ -66,7 +67,7 @@ fn run() -> Result<ExitCode> {
         "dev" => dev::run(&place, &rest),
         "check" => test::check::run(&place, &rest),
         "test" => test::run(&place, &rest),
-        "dist" => done(dist::run(&place)),
+        "dist" => done(dist::run(&place, &rest)),
         "gallery" => done(gallery::run(&place, &rest)),
         "tidy" => tidy::run(&place.root),
         "regress" => test::regress(&place, &rest),

@@ -93,6 +93,21 @@ pub(crate) fn deny(place: &ProjectPaths) -> Result<PathBuf> {
     programs::deny(place)
 }
 
+/// Finds or installs the program that builds another with the list of its dependencies inside.
+pub(crate) fn auditable(place: &ProjectPaths) -> Result<PathBuf> {
+    programs::auditable(place)
+}
+
+/// Finds or installs the program that writes bills of materials.
+pub(crate) fn cyclonedx(place: &ProjectPaths) -> Result<PathBuf> {
+    programs::cyclonedx(place)
+}
+
+/// Finds or installs the program that makes Debian packages.
+pub(crate) fn deb(place: &ProjectPaths) -> Result<PathBuf> {
+    programs::deb(place)
+}
+
 /// Prints one line of progress.
 fn say(what: &str) {
     println!("setup: {what}");

@@ -12,7 +12,7 @@ pub(crate) mod postgres;
 
 use crate::paths::ProjectPaths;
 use crate::setup::{self, WebTools};
-use crate::{process, tidy, web};
+use crate::{dist, process, tidy, web};
 use anyhow::{Context, Result, bail};
 pub(crate) use counts::TestCounts;
 use counts::TestEvent;
@@ -38,6 +38,8 @@ const PACKAGES: [&str; 4] = ["shared", "neural", "backend", "xtask"];
 const NAMED_TESTS: &str = "AXIOSCOPE_TESTS";
 /// Prefix of the end-to-end tests of the step `dev`, which the step `e2e` excludes.
 const DEV_TESTS: &str = "live_reload::";
+/// Prefix of the end-to-end tests of the step `packages`, which the step `e2e` excludes.
+const PACKAGE_TESTS: &str = "packages::";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
@@ -53,10 +55,11 @@ enum Step {
     Unit,
     EndToEnd,
     Dev,
+    Packages,
 }
 
 impl Step {
-    const ALL: [Step; 12] = [
+    const ALL: [Step; 13] = [
         Step::Fmt,
         Step::Tidy,
         Step::Deny,
@@ -69,6 +72,7 @@ impl Step {
         Step::Unit,
         Step::EndToEnd,
         Step::Dev,
+        Step::Packages,
     ];
 
     /// Returns the name on the command line and what the step checks.
@@ -92,6 +96,10 @@ impl Step {
                 "dev",
                 "`cargo xtask dev` shows an edit within seconds (minutes; only when named)",
             ),
+            Step::Packages => (
+                "packages",
+                "`dist`, and each package starts on a clean system (minutes; only when named)",
+            ),
         }
     }
 
@@ -106,7 +114,10 @@ impl Step {
 
     /// Returns whether the step runs tests that are skipped without their dependencies.
     fn has_dependencies(self) -> bool {
-        matches!(self, Step::Unit | Step::EndToEnd | Step::Dev)
+        matches!(
+            self,
+            Step::Unit | Step::EndToEnd | Step::Dev | Step::Packages
+        )
     }
 }
 
@@ -121,7 +132,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
         .map(|name| Step::named(name))
         .collect::<Result<Vec<_>>>()?;
     let is_selected = |step: &Step| match named.is_empty() {
-        true => *step != Step::Dev,
+        true => !matches!(step, Step::Dev | Step::Packages),
         false => named.contains(step),
     };
     let steps: Vec<Step> = Step::ALL.into_iter().filter(is_selected).collect();
@@ -235,8 +246,12 @@ impl<'a> TestContext<'a> {
                 )?);
                 Ok(tally)
             }
-            Step::EndToEnd => self.end_to_end(&["--skip", DEV_TESTS]),
+            Step::EndToEnd => self.end_to_end(&["--skip", DEV_TESTS, "--skip", PACKAGE_TESTS]),
             Step::Dev => self.end_to_end(&[DEV_TESTS]),
+            Step::Packages => {
+                dist::run(self.place, &[])?;
+                self.end_to_end(&[PACKAGE_TESTS, "--nocapture"])
+            }
         }
     }
 
@@ -399,6 +414,7 @@ impl<'a> TestContext<'a> {
             .env("AXIOSCOPE_DIST", place.dist())
             .env("AXIOSCOPE_SKIPPED", &skips)
             .env("AXIOSCOPE_XTASK", std::env::current_exe()?)
+            .env("AXIOSCOPE_PACKAGES", dist::folder(place))
             .env(DATABASE, self.database()?);
         for dependency in [
             RequiredDependency::Collections,

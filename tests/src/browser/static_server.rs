@@ -119,7 +119,12 @@ fn answer(mut stream: &TcpStream, host: &FileHost) -> std::io::Result<()> {
     }
     let (status, file) = match file {
         Some(file) => ("200 OK", file),
-        None => ("404 Not Found", PathBuf::new()),
+        None => {
+            let pages = mounts.iter().filter(|it| path.starts_with(it.0));
+            let mut pages = pages.map(|it| it.1.join("404.html"));
+            let page = pages.find(|it| it.is_file()).unwrap_or_default();
+            ("404 Not Found", page)
+        }
     };
     let kind = content_type(&file);
     let size = std::fs::metadata(&file).map_or(0, |it| it.len());

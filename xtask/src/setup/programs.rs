@@ -16,6 +16,9 @@ const TRUNK: &str = "0.21.14";
 const BINARYEN: &str = "132";
 const NEXTEST: &str = "0.9.140";
 const DENY: &str = "0.20.2";
+const AUDITABLE: &str = "0.7.7";
+const CYCLONEDX: &str = "0.5.9";
+const DEB: &str = "3.8.0";
 /// Pinned Node packages. They are installed together, since npm removes packages that are not
 /// named.
 const NODE_PACKAGES: [&str; 2] = ["binaryen@132.0.0", "axe-core@4.14.1"];
@@ -136,6 +139,40 @@ pub(super) fn deny(place: &ProjectPaths) -> Result<PathBuf> {
             optimized: &[],
         },
     )
+}
+
+/// Finds or installs cargo-auditable, which puts the list of its dependencies into a program.
+pub(super) fn auditable(place: &ProjectPaths) -> Result<PathBuf> {
+    packager(place, "cargo-auditable", AUDITABLE)
+}
+
+/// Finds or installs cargo-cyclonedx, which writes bills of materials.
+pub(super) fn cyclonedx(place: &ProjectPaths) -> Result<PathBuf> {
+    packager(place, "cargo-cyclonedx", CYCLONEDX)
+}
+
+/// Finds or installs cargo-deb, which makes Debian packages. It compresses with the system's `xz`.
+pub(super) fn deb(place: &ProjectPaths) -> Result<PathBuf> {
+    packager(place, "cargo-deb", DEB)
+}
+
+/// Returns the path of a program that makes packages, in exactly this version. Not all of them
+/// print their version, but cargo records what it has installed.
+fn packager(place: &ProjectPaths, program: &str, version: &str) -> Result<PathBuf> {
+    let installed = place.tools().join(".crates.toml");
+    let installed = fs::read_to_string(installed).unwrap_or_default();
+    if !installed.contains(&format!("\"{program} {version} (")) {
+        let packager = CargoProgram {
+            program,
+            package: program,
+            version,
+            features: "",
+            optimized: &[],
+        };
+        packager.build(place)?;
+        drop_build(place)?;
+    }
+    Ok(place.tools().join("bin").join(program))
 }
 
 /// Finds a subcommand of cargo in this version or a later one, or builds it. A later version is
