@@ -82,6 +82,6 @@ pub mod report;
 pub mod annotation;
 pub mod plot;
 pub mod first_paint;
-pub mod site;
 pub mod reproduce;
+pub mod site;
 pub mod api;
