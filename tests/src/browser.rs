@@ -23,6 +23,7 @@ mod about;
 mod documentation;
 mod static_host;
 mod static_site;
+mod webkit;
 mod operator;
 mod tour;
 mod trainings;

@@ -8,6 +8,7 @@ pub(crate) mod wasm;
 mod programs;
 mod debian;
 pub(crate) mod browser;
+pub(crate) mod webkit;
 pub(crate) mod model;
 pub(crate) mod nginx;
 pub(crate) mod postgres;

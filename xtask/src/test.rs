@@ -419,6 +419,7 @@ impl<'a> TestContext<'a> {
         for dependency in [
             RequiredDependency::Collections,
             RequiredDependency::Model,
+            RequiredDependency::WebKit,
             RequiredDependency::Proxy,
             RequiredDependency::Browser,
         ] {

@@ -42,7 +42,7 @@ struct BuildSiteArgs {
     /// The path of the site on its host
     #[arg(long, value_name = "/PATH/", default_value = "/")]
     base: BasePath,
-    /// The host, for example https://axioscope.example, without which there are no sitemap, feed
+    /// The host (https://HOST), without which there are no sitemap, feed
     /// and pictures in link previews
     #[arg(long, value_name = "URL", env = "AXIOSCOPE_PUBLIC_URL")]
     public_url: Option<PublicUrl>,

@@ -10,6 +10,8 @@ use std::io::Write;
 pub enum TestDependency {
     /// Chromium, its driver, axe-core and the built front end.
     Browser,
+    /// WebKit with its driver and a display.
+    WebKit,
     /// A server of PostgreSQL.
     Postgres,
     /// The program nginx, as a proxy before a server.
@@ -23,8 +25,9 @@ pub enum TestDependency {
 }
 
 impl TestDependency {
-    const ALL: [TestDependency; 6] = [
+    const ALL: [TestDependency; 7] = [
         TestDependency::Browser,
+        TestDependency::WebKit,
         TestDependency::Postgres,
         TestDependency::Proxy,
         TestDependency::Model,
@@ -35,6 +38,7 @@ impl TestDependency {
     fn name(self) -> &'static str {
         match self {
             TestDependency::Browser => "browser",
+            TestDependency::WebKit => "webkit",
             TestDependency::Postgres => "postgres",
             TestDependency::Proxy => "proxy",
             TestDependency::Model => "model",

@@ -87,6 +87,11 @@ impl StaticServer {
         self.host.missing.lock().expect("no answer panics").clone()
     }
 
+    /// Forgets the paths that were not found.
+    pub(crate) fn forget_missing_paths(&self) {
+        self.host.missing.lock().expect("no answer panics").clear();
+    }
+
     /// Returns the paths below a prefix that were sent since the last call, with their bytes.
     pub(crate) fn take_sent(&self, prefix: &str) -> Vec<(String, u64)> {
         let mut sent = self.host.sent.lock().expect("no answer panics");

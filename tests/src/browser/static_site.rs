@@ -1,10 +1,14 @@
-//! A static site below a path of a file server that knows nothing of its pages.
+//! A static site below a path of a file server that knows nothing of its pages, in two browser
+//! engines.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use serde_json::{Value, json};
+
 use super::front_end;
 use super::static_server::StaticServer;
-use super::tab::{BrowserTab, with_tab};
+use super::tab::with_tab;
+use super::webkit::WebKitTab;
 use crate::harness::{TestHome, demo_folder, study_file, study_lines};
 
 const BASE: &str = "/some/path";
@@ -21,7 +25,14 @@ const LINKS: &str = "return [...document.querySelectorAll('a[href]')]
 /// Whether the page has its content.
 const IS_READY: &str = "return document.querySelector('main h1') !== null
     && document.querySelector('main :is(.waiting, .loading, .until)') === null
-    && document.getElementById('first-paint') === null";
+    && document.getElementById('first-paint') === null
+    && document.readyState === 'complete'";
+
+/// Keeps what a page says of errors, in `errors`.
+const COLLECT_ERRORS: &str = "window.errors = [];
+    addEventListener('securitypolicyviolation', it => errors.push(it.violatedDirective));
+    addEventListener('unhandledrejection', it => errors.push(String(it.reason)));
+    addEventListener('error', it => errors.push(String(it.message)), true)";
 
 #[test]
 fn every_page_of_a_static_site_is_a_file() {
@@ -68,9 +79,16 @@ fn every_page_of_a_static_site_is_a_file() {
     }
 
     let host = StaticServer::start_without_start_page(BTreeMap::from([(BASE, home.path("site"))]));
+    let mut in_chromium = BTreeSet::new();
     with_tab(&host.origin, |tab| {
-        let opened = open_every_link(tab);
+        let opened = open_every_link(|address| {
+            tab.open(address);
+            tab.wait_until(&format!("the page {address}"), IS_READY);
+            assert_eq!(tab.count("main .failure"), 0, "{address}");
+            tab.js(LINKS, &[])
+        });
         assert_eq!(host.missing_paths(), [""; 0]);
+        in_chromium.clone_from(&opened);
         for page in [
             "/studies/demo/instance/",
             "/studies/bare/instances/",
@@ -87,19 +105,32 @@ fn every_page_of_a_static_site_is_a_file() {
         tab.wait_for_text("Page not found");
         tab.expect_in_console("404");
     });
+    host.forget_missing_paths();
+    let Some(tab) = WebKitTab::start(&host.origin) else {
+        return;
+    };
+    let in_webkit = open_every_link(|address| {
+        tab.open(address);
+        tab.js(COLLECT_ERRORS);
+        tab.wait_until(&format!("the page {address}"), IS_READY);
+        let errors =
+            tab.js("return [...errors, document.querySelector('main .failure')?.innerText]");
+        assert_eq!(errors, json!([null]), "{address}");
+        tab.js(LINKS)
+    });
+    assert_eq!(host.missing_paths(), [""; 0]);
+    assert_eq!(in_webkit, in_chromium);
 }
 
-/// Opens every page that can be reached by links, and returns their addresses.
-fn open_every_link(tab: &BrowserTab) -> BTreeSet<String> {
+/// Opens every page that can be reached by links, and returns their addresses. `links_of_page`
+/// opens a page and returns its links.
+fn open_every_link(links_of_page: impl Fn(&str) -> Value) -> BTreeSet<String> {
     let first = format!("{BASE}/");
     let mut seen = BTreeSet::from([first.clone()]);
     let mut opened_of_page: BTreeMap<String, usize> = BTreeMap::new();
     let mut next = VecDeque::from([first]);
     while let Some(address) = next.pop_front() {
-        tab.open(&address);
-        tab.wait_until(&format!("the page {address}"), IS_READY);
-        assert_eq!(tab.count("main .failure"), 0, "{address}");
-        let links = tab.js(LINKS, &[]);
+        let links = links_of_page(&address);
         for link in links
             .as_array()
             .into_iter()

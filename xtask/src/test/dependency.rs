@@ -13,6 +13,8 @@ const REQUIRED: &str = "AXIOSCOPE_REQUIRE";
 pub(super) enum RequiredDependency {
     /// Chromium with its driver, and the accessibility checker.
     Browser,
+    /// WebKit with its driver and a display.
+    WebKit,
     /// The programs of PostgreSQL.
     Postgres,
     /// nginx, as a proxy in front of a server.
@@ -24,8 +26,9 @@ pub(super) enum RequiredDependency {
 }
 
 impl RequiredDependency {
-    const ALL: [RequiredDependency; 5] = [
+    const ALL: [RequiredDependency; 6] = [
         RequiredDependency::Browser,
+        RequiredDependency::WebKit,
         RequiredDependency::Postgres,
         RequiredDependency::Proxy,
         RequiredDependency::Model,
@@ -36,6 +39,7 @@ impl RequiredDependency {
     pub(super) fn name(self) -> &'static str {
         match self {
             RequiredDependency::Browser => "browser",
+            RequiredDependency::WebKit => "webkit",
             RequiredDependency::Postgres => "postgres",
             RequiredDependency::Proxy => "proxy",
             RequiredDependency::Model => "model",
@@ -48,6 +52,7 @@ impl RequiredDependency {
     pub(super) fn variables(self) -> &'static [&'static str] {
         match self {
             RequiredDependency::Browser => &["CHROMIUM", "CHROMEDRIVER", "AXIOSCOPE_AXE"],
+            RequiredDependency::WebKit => &["WEBKITDRIVER", "WEBKIT", "XVFB"],
             RequiredDependency::Postgres => &[],
             RequiredDependency::Proxy => &["NGINX"],
             RequiredDependency::Model => &["AXIOSCOPE_MODEL"],
@@ -61,6 +66,10 @@ impl RequiredDependency {
             RequiredDependency::Browser => {
                 let found = setup::browser::find_or_install(place)?;
                 vec![found.chromium, found.chromedriver, found.axe]
+            }
+            RequiredDependency::WebKit => {
+                let found = setup::webkit::find_or_install()?;
+                vec![found.driver, found.browser, found.display]
             }
             RequiredDependency::Postgres => {
                 setup::postgres::get()?;
