@@ -199,7 +199,7 @@ fn the_reference_has_every_command() {
     fn names(command: &Command) -> Vec<String> {
         let below = command
             .get_subcommands()
-            .filter(|it| it.get_name() != "help");
+            .filter(|it| it.get_name() != "help" && !it.is_hide_set());
         let below = below.flat_map(names);
         let name = command.get_bin_name().unwrap_or_default().to_owned();
         std::iter::once(name).chain(below).collect()

@@ -191,7 +191,7 @@ fn addresses_elsewhere_on_a_host_are_no_pages_of_the_site() {
     assert_eq!(at("/some/path"), Some(PageRoute::Studies));
     assert_eq!(at("/some/path/"), Some(PageRoute::Studies));
     assert_eq!(at("/some/path/about/"), Some(PageRoute::About));
-    for elsewhere in ["/", "/about", "/some/pathabout", "/some", "/some/path//"] {
+    for elsewhere in ["/", "/about", "/some/pathabout", "/some"] {
         assert_eq!(at(elsewhere), None, "{elsewhere}");
     }
 }
