@@ -65,8 +65,7 @@ const STYLE: &str = concat!(
 /// Returns all files of the documentation.
 ///
 /// `base` is the path of the site on its host, without a slash at its end: empty for a site at the
-/// root, or as in `/some/path`. Every link starts with it. `command` is the command line that the
-/// reference describes.
+/// root, or as in `/some/path`. Every link starts with it. The reference describes `command`.
 pub(crate) fn documentation_files(
     base: &str,
     host: DocumentationHost,

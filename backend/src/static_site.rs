@@ -178,9 +178,6 @@ impl SiteFolder {
             self.write_study_pages(&study)?;
         }
         let mut summaries = study_files::read_index(&folder.join(study_files::STUDY_LIST))?;
-        if summaries.is_empty() {
-            study_files::write_empty_list(&folder)?;
-        }
         for path in study_page_paths(LOCAL_STUDY) {
             self.write_page(&path, &SitePage::with_title("Your study"))?;
         }

@@ -16,8 +16,7 @@ pub(crate) const IMAGE_USER: &str = "65532:65532";
 /// The data folder of the service and of the image.
 const DATA: &str = "/var/lib/axioscope";
 
-/// The highest exposure that `systemd-analyze security` may find, in tenths; above 20 it calls a
-/// service more than OK.
+/// The highest exposure that `systemd-analyze security` may find, in tenths: its limit of *OK*.
 const MAX_EXPOSURE: &str = "20";
 
 pub(crate) fn packaging_file(name: &str) -> String {

@@ -17,8 +17,7 @@ const QUERY: &str = "river bank";
 const DOCUMENTS: [&str; 3] = ["river bank river", "river bank mud", "bank mud mud"];
 
 /// The axioms that are mined, each with the number of its instances in the pool of [`DOCUMENTS`].
-/// For TFC2 the three documents are one instance: the second occurrence of *river* adds less than
-/// the first.
+/// For TFC2 the three documents are one instance: the second *river* adds less than the first.
 const INSTANCES: [(Axiom, usize); 2] = [(Axiom::Tfc1, 3), (Axiom::Tfc2, 1)];
 
 /// The digest of these instances, as in a study.

@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-/// A path that begins with a slash and ends before one, as in `/some/path`; empty for the root of
-/// the host.
+/// A path that begins with a slash and ends before one, as in `/some/path`; empty for the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BasePath(String);
 

@@ -318,12 +318,6 @@ pub(super) fn read_index(index: &Path) -> Result<Vec<StudySummary>, Error> {
     })
 }
 
-/// Writes a list without studies.
-pub(super) fn write_empty_list(out: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(out).map_err(Error::io_error_converter(out, REMEDY))?;
-    write_json(&out.join(STUDY_LIST), &Vec::<StudySummary>::new())
-}
-
 fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
     write_atomically(path, REMEDY, |file| {
         let mut out = BufWriter::new(file);

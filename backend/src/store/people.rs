@@ -165,16 +165,27 @@ impl Database {
                 .bind(now_ms)
                 .bind(no);
         self.execute_in(&mut transaction, statement).await?;
+        self.end_access(&mut transaction, no, now_ms).await?;
+        transaction.commit().await.map_err(failed)
+    }
+
+    /// Ends all sessions, and withdraws all unused invitations for or by a person.
+    async fn end_access(
+        &self,
+        transaction: &mut sqlx::Transaction<'_, sqlx::Any>,
+        no: i64,
+        now_ms: i64,
+    ) -> Result<(), Error> {
         let statement = sqlx::query("DELETE FROM session WHERE person = $1").bind(no);
-        self.execute_in(&mut transaction, statement).await?;
+        self.execute_in(transaction, statement).await?;
         let statement = sqlx::query(
             "UPDATE invitation SET revoked_ms = $1
              WHERE (person = $2 OR made_by = $2) AND used_ms IS NULL AND revoked_ms IS NULL",
         )
         .bind(now_ms)
         .bind(no);
-        self.execute_in(&mut transaction, statement).await?;
-        transaction.commit().await.map_err(failed)
+        self.execute_in(transaction, statement).await?;
+        Ok(())
     }
 
     /// Adds a person. Returns an error if a name with the same [`normalized_name_key`] exists.

@@ -188,8 +188,7 @@ thread_local! {
     static LOADED_GENERATION: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Returns the signal with what the server said about itself last; `None` before that and on a
-/// static host.
+/// Returns the signal with what the server said about itself last; `None` without a server.
 pub(crate) fn server_info_signal() -> ArcRwSignal<Option<ServerInfoResponse>> {
     SERVER_INFO.with(Clone::clone)
 }

@@ -18,8 +18,7 @@ endpoints! {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetOwnDataRequest {}
 
-/// Everything that is stored about a person. Of a password and of sessions only hashes are stored,
-/// which are left out.
+/// Everything that is stored about a person, without the hashes of password and sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OwnDataResponse {

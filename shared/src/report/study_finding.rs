@@ -15,8 +15,8 @@ struct Cell<'a> {
     fraction: f64,
 }
 
-/// Says on which axiom the rankers differ most and which one is agreed with least; none if the
-/// study has no fractions.
+/// Says on which axiom the rankers differ most and which one is agreed with least; none without
+/// an axiom that has instances.
 pub fn study_summary_finding(summary: &StudySummary) -> Option<String> {
     let columns: Vec<Vec<Cell>> = (0..summary.probes.len())
         .map(|column| cells_of_column(summary, column))

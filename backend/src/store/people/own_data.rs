@@ -110,20 +110,13 @@ impl Database {
         .bind(id);
         self.execute_in(&mut transaction, statement).await?;
         for statement in [
-            "DELETE FROM session WHERE person = $1",
             "DELETE FROM review_lease WHERE person = $1",
             "UPDATE invitation SET note = '' WHERE person = $1 OR used_by = $1",
         ] {
             let statement = sqlx::query(statement).bind(id);
             self.execute_in(&mut transaction, statement).await?;
         }
-        let statement = sqlx::query(
-            "UPDATE invitation SET revoked_ms = $1
-             WHERE (person = $2 OR made_by = $2) AND used_ms IS NULL AND revoked_ms IS NULL",
-        )
-        .bind(now_ms)
-        .bind(id);
-        self.execute_in(&mut transaction, statement).await?;
+        self.end_access(&mut transaction, id, now_ms).await?;
         transaction.commit().await.map_err(|it| self.failed(it))
     }
 }

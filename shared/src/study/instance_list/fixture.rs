@@ -8,8 +8,8 @@ use crate::study::{Study, fixture};
 use crate::verdict::VerdictOutcome;
 
 /// Makes a study with two splits, several relevant documents, and five rankers: BM25, QL, one with
-/// ties and missing scores, one with truncated documents, and one whose tied scores differ in
-/// their last digits.
+/// ties and missing scores, one with truncated documents, and one whose tied scores are not equal
+/// to the last digit.
 pub(in crate::study) fn study_with_five_rankers() -> Study {
     let words = ["river", "bank", "mud", "tide", "the", "silt"];
     let text = |at: usize| {
