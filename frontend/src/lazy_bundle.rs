@@ -20,6 +20,7 @@ use crate::location::PageLocation;
 use crate::pages::about::AboutPage;
 use crate::pages::about::worked_example::AxiomWorkedExample;
 use crate::pages::compare::CompareRankers;
+use crate::pages::compare_studies::CompareStudiesPage;
 use crate::pages::figures::FiguresPage;
 use crate::pages::instance::InstanceDetailsPage;
 use crate::pages::late_interaction::LateInteractionPage;
@@ -83,6 +84,7 @@ fn page_view(page: PageRoute) -> AnyView {
         PageRoute::HumanJudgments { study } => view! { <HumanJudgmentsSection study/> }.into_any(),
         PageRoute::Instance { .. } => view! { <InstanceDetailsPage/> }.into_any(),
         PageRoute::Reproductions { .. } => view! { <ReproductionsPage/> }.into_any(),
+        PageRoute::CompareStudies => view! { <CompareStudiesPage/> }.into_any(),
         PageRoute::Playground => view! { <PlaygroundPage/> }.into_any(),
         PageRoute::Trainings => view! { <TrainingsPage/> }.into_any(),
         PageRoute::Training { training } => view! { <TrainingPage training/> }.into_any(),

@@ -28,6 +28,7 @@ pub(crate) mod join;
 #[cfg(feature = "lazy-bundle")]
 pub(crate) mod people;
 #[cfg(feature = "lazy-bundle")]
+pub(crate) mod compare_studies;
 pub(crate) mod reproductions;
 #[cfg(feature = "lazy-bundle")]
 pub(crate) mod operator;

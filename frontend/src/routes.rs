@@ -74,6 +74,8 @@ pub(crate) enum PageRoute {
         /// The table; none takes the default.
         table: Option<PaperTable>,
     },
+    /// The comparison of two studies; which ones is in the query string.
+    CompareStudies,
     /// The page that tests axioms on texts typed by the user.
     Playground,
     /// The page that makes a study from the user's files.
@@ -180,6 +182,7 @@ const ROUTES: &[Route] = &[
         let table = Some(PaperTable { paper, table });
         Some(PageRoute::Reproductions { table })
     }),
+    ("/compare-studies", |_| Some(PageRoute::CompareStudies)),
     ("/playground", |_| Some(PageRoute::Playground)),
     ("/workbench", |_| Some(PageRoute::Workbench)),
     ("/trainings", |_| Some(PageRoute::Trainings)),
@@ -312,6 +315,7 @@ impl PageRoute {
             PageRoute::CompareRankers { .. } => Some("Compare rankers"),
             PageRoute::Instance { .. } => Some("Instance"),
             PageRoute::Reproductions { .. } => Some("Reproductions"),
+            PageRoute::CompareStudies => Some("Compare studies"),
             PageRoute::Playground => Some("Playground"),
             PageRoute::Trainings => Some("Trainings"),
             PageRoute::Training { .. } => Some("Training"),
@@ -413,6 +417,7 @@ impl PageRoute {
     fn values(&self) -> PathValues {
         PathValues(match self {
             PageRoute::Studies
+            | PageRoute::CompareStudies
             | PageRoute::Playground
             | PageRoute::Workbench
             | PageRoute::Trainings

@@ -50,6 +50,7 @@ use crate::study::figures::{StudyFigureOptions, StudyFigures};
 use crate::study::instance_details::InstanceDetails;
 use crate::study::instance_list::{InstanceListOptions, InstancePage};
 use crate::study::overview::{StudyOverview, StudySummary};
+use crate::study::study_comparison::StudyVerdictCounts;
 use crate::study::top_documents::TopDocuments;
 use crate::study::{Study, StudyWordVectors, TermStatistics};
 use crate::text::Analyzer;
@@ -161,6 +162,7 @@ endpoints! {
     Get "/api/studies/{study}/export" ExportStudyRequest => Study;
     Get "/api/studies/{study}/collection-statistics"
         GetCollectionStatisticsRequest => CollectionStatisticsResponse;
+    Get "/api/studies/{study}/verdict-counts" GetVerdictCountsRequest => StudyVerdictCounts;
     Post "/api/score" ScoreDocumentsRequest => ScoreDocumentsResponse;
     Post "/api/attention" GetAttentionRequest => AttentionResponse;
     Post "/api/jobs" CreateScoringJobRequest => ScoringJob;
@@ -402,6 +404,18 @@ pub struct ReadingEndsResponse {
 pub struct ExportStudyRequest {
     /// Name of the study.
     pub study: String,
+}
+
+/// Returns the verdicts of a study's rankers on its axioms, counted for each query, to compare them
+/// with those of another study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GetVerdictCountsRequest {
+    /// Name of the study.
+    pub study: String,
+    /// The variant of the axioms; by default the first one of the study.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<AxiomVariant>,
 }
 
 /// Returns the statistics of a study's collection, for the Playground.

@@ -19,6 +19,7 @@ mod behavioral_tests;
 mod figures;
 mod figure_findings;
 mod study_finding;
+mod study_comparison;
 mod regression;
 mod late_interaction;
 pub mod comparison;
@@ -42,6 +43,9 @@ pub use markdown::tables_to_markdown;
 pub use regression::{
     baseline_comparison_to_junit, ranker_pair_verdict_change_tables,
     study_baseline_comparison_table,
+};
+pub use study_comparison::{
+    differing_provenance, study_comparison_finding, study_comparison_tables,
 };
 pub use study_finding::study_summary_finding;
 pub use study_tables::{score_stability_table, study_tables};

@@ -10,10 +10,11 @@ pub const BASE_PATH_ATTRIBUTE: &str = "data-base-path";
 pub const STATIC_HOST_ATTRIBUTE: &str = "data-static-host";
 
 /// The pages that are not about a study.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "/",
     "/studies/",
     "/reproductions/",
+    "/compare-studies/",
     "/playground/",
     "/workbench/",
     "/trainings/",

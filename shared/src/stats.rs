@@ -6,6 +6,7 @@
 pub mod quantile;
 pub mod bootstrap;
 pub mod permutation;
+pub mod fraction_change;
 pub mod wilcoxon;
 pub mod correlation;
 pub mod multiple_testing;

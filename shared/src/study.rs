@@ -22,6 +22,7 @@ pub mod figures;
 pub mod repair;
 pub mod verdict_diff;
 pub mod baseline;
+pub mod study_comparison;
 pub mod instance_list;
 pub mod instance_details;
 pub mod top_documents;

@@ -32,6 +32,10 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
         "restore made.tar.gz --data restored",
     ),
     ("restore FILE", "restore made.tar.gz --data restored-too"),
+    (
+        "study compare NAME OTHER",
+        "study compare my-collection my-collection",
+    ),
     ("study run FILE", "study run study.toml"),
     ("--baseline FILE", "--baseline base.json"),
     ("--stopwords FILE", "--stopwords stops.txt"),

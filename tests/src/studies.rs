@@ -377,6 +377,14 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
         "study diff killed --from bm25 --to bm25 --other-study other",
         "differences: the limits",
     );
+    // Its fractions are.
+    let compared = home.run("study compare killed other").expect_success();
+    assert!(compared.contains("by more than chance"), "{compared}");
+    let tables = home.run("study compare killed other --json").json();
+    assert_eq!(tables[1]["name"], "results");
+    let unlike = "The studies have different instances.";
+    assert_eq!(tables[1]["notes"][0], unlike, "{tables}");
+    home.expect_refused("study compare killed other --variant paper", "variant");
 }
 
 #[test]

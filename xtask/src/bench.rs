@@ -14,6 +14,7 @@ mod scale;
 mod instance_lists;
 mod growth;
 mod load;
+mod visitors;
 mod annotation;
 mod server;
 mod table;
@@ -27,8 +28,8 @@ use table::{BenchTable, MachineInfo};
 /// Number of runs of each program; the programs take turns.
 const RUNS: usize = 5;
 
-const PARTS: [&str; 8] = [
-    "lexical", "scale", "parity", "page", "neural", "train", "served", "review",
+const PARTS: [&str; 9] = [
+    "lexical", "scale", "parity", "page", "neural", "train", "served", "visitors", "review",
 ];
 
 /// Parts that run only when they are named: those for a GPU, and their rehearsal without one, whose
@@ -64,6 +65,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
             "neural" => neural::measure(&bench, &mut table),
             "train" => train::measure(&bench, &mut table),
             "served" => load::measure(&bench, &mut table),
+            "visitors" => visitors::measure(&bench, &mut table),
             "review" => annotation::measure(&bench, &mut table),
             "cuda" => cuda::measure(&bench, &mut table),
             _ => cuda::rehearse(&bench, &mut table),

@@ -89,6 +89,11 @@ pub(crate) fn nextest(place: &ProjectPaths) -> Result<PathBuf> {
     programs::nextest(place)
 }
 
+/// Finds or installs oha, the load generator of the benchmarks.
+pub(crate) fn load_generator(place: &ProjectPaths) -> Result<PathBuf> {
+    programs::oha(place)
+}
+
 /// Finds or installs the program that checks licenses and sources of dependencies.
 pub(crate) fn deny(place: &ProjectPaths) -> Result<PathBuf> {
     programs::deny(place)

@@ -1,6 +1,7 @@
 //! The commands `study` and `report`.
 
 mod baseline;
+mod compare;
 mod export;
 mod init;
 
@@ -82,6 +83,8 @@ enum StudyCommand {
     Check(baseline::VerifyStoredStudyArgs),
     /// List the instances whose verdict differs between two rankers of one study or of two studies
     Diff(baseline::DiffRankerVerdictsArgs),
+    /// Compare two studies: which fractions differ, and whether by more than chance
+    Compare(compare::CompareStudiesArgs),
     /// Publish a study to visitors
     Publish {
         /// Name of the study
@@ -143,6 +146,7 @@ impl ManageStudiesArgs {
             }
             StudyCommand::Check(it) => it.run(&folder, data),
             StudyCommand::Diff(it) => it.run(&folder),
+            StudyCommand::Compare(it) => it.run(&folder),
             StudyCommand::Publish { name } => {
                 set_visibility(&name, &folder, StudyVisibility::Published)
             }

@@ -38,9 +38,9 @@ use shared::api::{
     GetCollectionStatisticsRequest, GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest,
     GetJobScoresRequest, GetLateInteractionTopDocumentsRequest, GetReadingEndsRequest,
     GetReproductionRequest, GetScoringJobRequest, GetServerInfoRequest, GetStudyRequest,
-    ListComparedQueriesRequest, ListInstancesRequest, ListLateInteractionAnalysesRequest,
-    ListScoringJobsRequest, ListStudiesRequest, RequestMethod, ResumeScoringJobRequest,
-    ScoreDocumentsRequest,
+    GetVerdictCountsRequest, ListComparedQueriesRequest, ListInstancesRequest,
+    ListLateInteractionAnalysesRequest, ListScoringJobsRequest, ListStudiesRequest, RequestMethod,
+    ResumeScoringJobRequest, ScoreDocumentsRequest,
 };
 use utoipa::ToSchema;
 
@@ -141,6 +141,7 @@ impl Endpoints {
             on::<GetReadingEndsRequest, _, _>(AccessLevel::PublicScoring, score::reading_ends),
             on::<ExportStudyRequest, _, _>(AccessLevel::Public, studies::export_study),
             of_study::<GetCollectionStatisticsRequest>(),
+            of_study::<GetVerdictCountsRequest>(),
             on::<ScoreDocumentsRequest, _, _>(AccessLevel::PublicScoring, score::score),
             on::<GetAttentionRequest, _, _>(AccessLevel::PublicScoring, score::attention),
             on::<RerankRequest, _, _>(AccessLevel::PublicScoring, rerank::rerank)

@@ -138,6 +138,10 @@ fn StudyCards(
     let sort = move || sort.get().unwrap_or(Sort::Newest);
     let sizes = totals_text(&found);
     let many = found.len() > MANY;
+    let comparison = (found.len() > 1).then(|| {
+        let href = PageRoute::CompareStudies.href();
+        view! { <a class="btn" href=href>"Compare two studies"</a> }
+    });
     let shown = move || {
         let wanted = search.get().unwrap_or_default().to_lowercase();
         let mut cards: Vec<StudySummary> = found.clone();
@@ -184,6 +188,7 @@ fn StudyCards(
                     {options}
                 </select>
             </label>
+            {comparison}
         </header>
         {shown}
     }

@@ -73,6 +73,7 @@ fn pages_and_paths() -> Vec<(PageRoute, &'static str)> {
             PageRoute::Reproductions { table: Some(table) },
             "/reproductions/camara2020/tables/3",
         ),
+        (PageRoute::CompareStudies, "/compare-studies"),
         (PageRoute::Playground, "/playground"),
         (PageRoute::Workbench, "/workbench"),
         (PageRoute::Trainings, "/trainings"),

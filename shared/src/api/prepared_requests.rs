@@ -4,7 +4,8 @@
 use super::study_request::{StudyRequest, respond_to_study_request};
 use super::{
     CompareRankersRequest, Endpoint, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
-    GetFiguresRequest, GetStudyRequest, ListComparedQueriesRequest, ListInstancesRequest,
+    GetFiguresRequest, GetStudyRequest, GetVerdictCountsRequest, ListComparedQueriesRequest,
+    ListInstancesRequest,
 };
 use crate::compare::query_list::ComparedQueryListOptions;
 use crate::compare::{RankerComparisonOptions, RankerRef};
@@ -82,6 +83,12 @@ pub fn prepared_study_requests(study: &Study) -> Vec<PreparedRequest> {
                 }));
             }
         }
+    }
+    for &variant in &study.definition.variants {
+        requests.push(PreparedRequest::new(&GetVerdictCountsRequest {
+            study: name(),
+            variant: Some(variant),
+        }));
     }
     for split in splits {
         requests.push(PreparedRequest::new(&GetBehavioralTestsRequest {

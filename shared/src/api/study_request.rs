@@ -5,7 +5,8 @@ use super::annotation::GetTrialItemsRequest;
 use super::{
     CollectionStatisticsResponse, CompareRankersRequest, Endpoint, GetBehavioralTestsRequest,
     GetCollectionStatisticsRequest, GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest,
-    GetReproductionRequest, GetStudyRequest, ListComparedQueriesRequest, ListInstancesRequest,
+    GetReproductionRequest, GetStudyRequest, GetVerdictCountsRequest, ListComparedQueriesRequest,
+    ListInstancesRequest,
 };
 use crate::annotation::trial::draw_trial_items;
 use crate::compare::compared_query::compare_rankers_on_query;
@@ -100,6 +101,7 @@ study_requests! {
         terms: study.terms.clone(),
         vectors: study.word_vectors.clone(),
     });
+    GetVerdictCountsRequest => |request, study| study.verdict_counts(request.variant);
     GetTrialItemsRequest => |request, study| draw_trial_items(study, request.seed);
 }
 

@@ -15,7 +15,7 @@ use crate::probe::{
     AxiomVariant, CandidatePoolSpec, MiningThresholds, Probe, ProbeInstances, ScoreClaim,
     ScoreClaimKind, StudyDocNo, TieAgreementWithClaim,
 };
-use crate::score::{RankerInfo, RankerQueryDocumentScores};
+use crate::score::{RankerInfo, RankerQueryDocumentScores, disambiguate_labels};
 use crate::stats::bootstrap::{self, QueryVerdictCounts};
 use crate::stats::multiple_testing::holm_correction;
 use crate::stats::{EstimateWithInterval, bootstrap::SatisfiedFractionEstimates};
@@ -237,7 +237,8 @@ pub struct AxiomOverviewColumn {
 impl Study {
     /// Returns the summary of the study for a list.
     pub fn summary(&self, published: bool) -> Result<StudySummary, Error> {
-        let overview = self.overview(&StudyPageControls::default())?;
+        let mut overview = self.overview(&StudyPageControls::default())?;
+        disambiguate_labels(overview.rows.iter_mut().map(|it| &mut it.ranker));
         let fractions = overview.rows.iter().map(|row| {
             row.cells
                 .iter()
@@ -511,7 +512,7 @@ impl Study {
 
 /// Returns the counts of each query over the verdicts that `verdict` returns for its instances.
 /// The outer `None` leaves an instance out, the inner one counts it as unscored.
-fn tallies(
+pub(super) fn tallies(
     instances: &ProbeInstances,
     verdict: impl Fn(usize, ScoreClaim<StudyDocNo>) -> Option<Option<VerdictWithMargin>>,
 ) -> Vec<ClaimOutcomeCounts> {

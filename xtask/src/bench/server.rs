@@ -56,6 +56,11 @@ impl BenchServer {
         self.send(&format!("GET {path}"), "")?.json()
     }
 
+    /// Returns the status of the response to a request for a file or a page.
+    pub(super) fn status(&self, path: &str) -> Result<u16> {
+        Ok(self.send(&format!("GET {path}"), "")?.status)
+    }
+
     /// Sends JSON and returns the response, whatever its status is.
     pub(super) fn post(&self, path: &str, json: &str) -> Result<BenchReply> {
         self.send(&format!("POST {path}"), json)

@@ -19,6 +19,7 @@ const DENY: &str = "0.20.2";
 const AUDITABLE: &str = "0.7.7";
 const CYCLONEDX: &str = "0.5.9";
 const DEB: &str = "3.8.0";
+const OHA: &str = "1.16.0";
 /// Pinned Node packages. They are installed together, since npm removes packages that are not
 /// named.
 const NODE_PACKAGES: [&str; 2] = ["binaryen@132.0.0", "axe-core@4.14.1"];
@@ -154,6 +155,21 @@ pub(super) fn cyclonedx(place: &ProjectPaths) -> Result<PathBuf> {
 /// Finds or installs cargo-deb, which makes Debian packages. It compresses with the system's `xz`.
 pub(super) fn deb(place: &ProjectPaths) -> Result<PathBuf> {
     packager(place, "cargo-deb", DEB)
+}
+
+/// Finds or installs oha, the load generator of the benchmarks.
+pub(super) fn oha(place: &ProjectPaths) -> Result<PathBuf> {
+    let oha = CargoProgram {
+        program: "oha",
+        package: "oha",
+        version: OHA,
+        features: "",
+        // It shares the cores with what it measures.
+        optimized: &["oha", "hyper", "tokio", "http", "h2", "bytes"],
+    };
+    oha.install(place)?;
+    drop_build(place)?;
+    process::find("oha", &folders(place)).context("oha was built and is not there")
 }
 
 /// Returns the path of a program that makes packages, in exactly this version. Not all of them

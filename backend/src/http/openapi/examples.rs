@@ -44,10 +44,10 @@ use shared::api::{
     GetCollectionStatisticsRequest, GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest,
     GetJobScoresRequest, GetLateInteractionTopDocumentsRequest, GetReadingEndsRequest,
     GetReproductionRequest, GetScoringJobRequest, GetServerInfoRequest, GetStudyRequest,
-    JobScoresResponse, JobState, ListComparedQueriesRequest, ListInstancesRequest,
-    ListLateInteractionAnalysesRequest, ListScoringJobsRequest, ListStudiesRequest,
-    ReadingEndsResponse, ResumeScoringJobRequest, ScoreDocumentsRequest, ScoreDocumentsResponse,
-    ScoringJob, ServerInfoResponse,
+    GetVerdictCountsRequest, JobScoresResponse, JobState, ListComparedQueriesRequest,
+    ListInstancesRequest, ListLateInteractionAnalysesRequest, ListScoringJobsRequest,
+    ListStudiesRequest, ReadingEndsResponse, ResumeScoringJobRequest, ScoreDocumentsRequest,
+    ScoreDocumentsResponse, ScoringJob, ServerInfoResponse,
 };
 use shared::compare::query_list::{ComparedQueryListOptions, ComparedQuerySort};
 use shared::compare::{RankerComparisonOptions, RankerRef};
@@ -384,6 +384,10 @@ examples! {
     }, reply: ReadingEndsResponse { n_bytes_read: vec![Some(1_804), None] };
     ExportStudyRequest => ExportStudyRequest { study: study() };
     GetCollectionStatisticsRequest => GetCollectionStatisticsRequest { study: study() };
+    GetVerdictCountsRequest => GetVerdictCountsRequest {
+        study: study(),
+        variant: Some(AxiomVariant::Fixed),
+    };
 
     ScoreDocumentsRequest => ScoreDocumentsRequest {
         model: model(),

@@ -7,6 +7,7 @@ use shared::report::{self, format};
 use shared::study::overview::StudyOverview;
 use shared::study::score_stability::ConditionScoreStability;
 
+use crate::routes::PageRoute;
 use crate::widgets::section::Section;
 use crate::widgets::table::ReportTableView;
 
@@ -22,6 +23,8 @@ pub(super) fn ReproducibilityTab(
         let lines = lines.chain(overview.remarks.clone());
         lines.map(|it| view! { <li>{it}</li> }).collect_view()
     };
+    let first = overview.with_untracked(|it| it.name.clone());
+    let comparison = PageRoute::CompareStudies.href_with([("first", first)]);
     view! {
         <Section
             id="provenance"
@@ -30,6 +33,9 @@ pub(super) fn ReproducibilityTab(
                   pool, thresholds and rankers. Export saves the whole study, Cite its hashes."
         >
             <ul class="provenance">{items}</ul>
+            <p class="btns">
+                <a class="btn" href=comparison>"Compare with another study"</a>
+            </p>
         </Section>
         <ScoreStability overview/>
     }
