@@ -63,6 +63,7 @@ use crate::training_jobs::{self, TrainingQueue};
 pub(crate) use access::{
     ListenScope, NetworkExposure, OperatorEndpoints, PublicUrl, parse_network,
 };
+pub(crate) use health::READY_PATH;
 pub(crate) use security_contact::SecurityContact;
 
 /// Time that requests in progress have to finish after a signal to stop.

@@ -39,6 +39,8 @@ mod debounce;
 mod number_format;
 mod outbox;
 mod site_checks;
+#[cfg(any(feature = "frontend", feature = "lazy-bundle"))]
+mod stored_summary;
 mod page_frame;
 mod old_addresses;
 mod routes;

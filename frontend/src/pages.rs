@@ -29,6 +29,7 @@ pub(crate) mod join;
 pub(crate) mod people;
 #[cfg(feature = "lazy-bundle")]
 pub(crate) mod compare_studies;
+#[cfg(feature = "lazy-bundle")]
 pub(crate) mod reproductions;
 #[cfg(feature = "lazy-bundle")]
 pub(crate) mod operator;

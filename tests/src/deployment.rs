@@ -221,6 +221,11 @@ fn health_tells_by_its_exit_code_whether_the_server_scores() {
     let told = health(&broken.address);
     assert_eq!((status, told.code), (503, Some(1)), "{}", told.err);
     told.expect_stderr("503");
+    let ready = home.run(&format!("health --ready --url {}", broken.address));
+    assert_eq!(
+        ready.expect_success(),
+        format!("{}/ready: 200 OK\n", broken.address)
+    );
     let wrong = health("http://127.0.0.1:8017/below");
     assert_eq!(wrong.code, Some(2), "{}", wrong.err);
 }

@@ -7,7 +7,7 @@ use shared::api::models::GetModelHealthRequest;
 
 use super::CommandOutcome;
 use crate::error::Error;
-use crate::http::PublicUrl;
+use crate::http::{PublicUrl, READY_PATH};
 
 /// Maximum number of bytes of a response that are read.
 const MAX_REPLY: u64 = 1 << 20;
@@ -18,6 +18,10 @@ pub(crate) struct HealthArgs {
     /// Address of the server, without a path
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8017")]
     url: PublicUrl,
+    /// Ask only whether the server takes requests (`/ready`), not whether its checks pass: for
+    /// supervisors that restart what does not answer
+    #[arg(long)]
+    ready: bool,
     /// Seconds to wait for the answer. The server itself allows its models 30 s.
     #[arg(
         long,
@@ -30,7 +34,11 @@ pub(crate) struct HealthArgs {
 
 impl HealthArgs {
     pub(super) fn run(self) -> Result<CommandOutcome, Error> {
-        let url = format!("{}{}", self.url.origin(), GetModelHealthRequest::PATH);
+        let path = match self.ready {
+            true => READY_PATH,
+            false => GetModelHealthRequest::PATH,
+        };
+        let url = format!("{}{path}", self.url.origin());
         let unhealthy = |reason: String| Error::Unhealthy {
             reason: format!("{url}: {reason}"),
         };

@@ -29,6 +29,9 @@ use crate::models::{ModelRegistry, NeuralRanker};
 /// Time during which the result of a health check is reused.
 const FRESH: Duration = Duration::from_secs(5);
 
+/// The path that tells whether the server takes requests.
+pub(crate) const READY_PATH: &str = "/ready";
+
 /// Time after which a health check without a score counts as failed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -55,7 +58,7 @@ pub(super) fn router(app: &AppState) -> Router<AppState> {
     };
     Router::new()
         .route(GetModelHealthRequest::PATH, get(health))
-        .route("/ready", get(ready))
+        .route(READY_PATH, get(ready))
         .route("/metrics", metrics)
 }
 

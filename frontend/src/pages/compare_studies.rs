@@ -17,8 +17,8 @@ use shared::study::study_comparison::{
 use crate::api::{self, RequestError};
 use crate::location::{self, PageLocation};
 use crate::pages::study::address::variant_from_address;
-use crate::pages::workbench::stored_summary;
 use crate::routes::PageRoute;
+use crate::stored_summary;
 use crate::widgets::download;
 use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::export_buttons::FigureExportButtons;
@@ -289,9 +289,9 @@ fn StudyDifferences(found: ComparedStudies, choice: RwSignal<StudyPairChoice>) -
         variants,
     } = found;
     let variants = (variants.len() > 1).then(|| {
-        let options = variants.into_iter().map(|it| {
+        let options = variants.into_iter().map(move |it| {
             let slug = it.slug();
-            view! { <option value=slug selected=it == variant>{slug}</option> }
+            view! { <option value=slug selected=move || it == variant>{slug}</option> }
         });
         let choose = move |slug: String| {
             let mut next = choice.get_untracked();

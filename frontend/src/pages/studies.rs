@@ -11,8 +11,8 @@ use shared::study::overview::StudySummary;
 
 use crate::api;
 use crate::number_format;
-use crate::pages::workbench::stored_summary;
 use crate::routes::PageRoute;
+use crate::stored_summary;
 use crate::tour::tour_href;
 use crate::widgets::resource_view::RequestReplyView;
 

@@ -3,7 +3,6 @@
 
 mod state;
 mod clear;
-pub(crate) mod stored_summary;
 mod files;
 mod form;
 mod neural;

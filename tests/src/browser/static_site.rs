@@ -13,9 +13,6 @@ use crate::harness::{TestHome, demo_folder, study_file, study_lines};
 
 const BASE: &str = "/some/path";
 
-/// The number of addresses of a page with different parameters that are opened.
-const MOST_OF_A_PAGE: usize = 3;
-
 /// The addresses of the site to which the page links, without their fragments.
 const LINKS: &str = "return [...document.querySelectorAll('a[href]')]
     .map(it => new URL(it.href))
@@ -81,7 +78,8 @@ fn every_page_of_a_static_site_is_a_file() {
     let host = StaticServer::start_without_start_page(BTreeMap::from([(BASE, home.path("site"))]));
     let mut in_chromium = BTreeSet::new();
     with_tab(&host.origin, |tab| {
-        let opened = open_every_link(|address| {
+        // Up to three addresses of a page, with different parameters.
+        let opened = open_every_link(3, |address| {
             tab.open(address);
             tab.wait_until(&format!("the page {address}"), IS_READY);
             assert_eq!(tab.count("main .failure"), 0, "{address}");
@@ -100,6 +98,10 @@ fn every_page_of_a_static_site_is_a_file() {
                 "{page}: {opened:?}"
             );
         }
+        // Both studies have the same instances and scores.
+        tab.open(&format!("{BASE}/compare-studies/?first=demo&second=bare"));
+        tab.wait_for_text("None of 4 results differs by more than chance.");
+        tab.wait_for_text("No texts");
         // A page that is no file is the host's, and shows the site.
         tab.open(&format!("{BASE}/nothing"));
         tab.wait_for_text("Page not found");
@@ -109,7 +111,7 @@ fn every_page_of_a_static_site_is_a_file() {
     let Some(tab) = WebKitTab::start(&host.origin) else {
         return;
     };
-    let in_webkit = open_every_link(|address| {
+    let in_webkit = open_every_link(1, |address| {
         tab.open(address);
         tab.js(COLLECT_ERRORS);
         tab.wait_until(&format!("the page {address}"), IS_READY);
@@ -119,12 +121,21 @@ fn every_page_of_a_static_site_is_a_file() {
         tab.js(LINKS)
     });
     assert_eq!(host.missing_paths(), [""; 0]);
-    assert_eq!(in_webkit, in_chromium);
+    assert_eq!(pages(&in_webkit), pages(&in_chromium));
 }
 
-/// Opens every page that can be reached by links, and returns their addresses. `links_of_page`
-/// opens a page and returns its links.
-fn open_every_link(links_of_page: impl Fn(&str) -> Value) -> BTreeSet<String> {
+/// Returns the paths of addresses, without parameters.
+fn pages(addresses: &BTreeSet<String>) -> BTreeSet<&str> {
+    let paths = addresses.iter().filter_map(|it| it.split('?').next());
+    paths.collect()
+}
+
+/// Opens every page that can be reached by links, with at most `most_of_a_page` different query
+/// strings, and returns the addresses. `links_of_page` opens a page and returns its links.
+fn open_every_link(
+    most_of_a_page: usize,
+    links_of_page: impl Fn(&str) -> Value,
+) -> BTreeSet<String> {
     let first = format!("{BASE}/");
     let mut seen = BTreeSet::from([first.clone()]);
     let mut opened_of_page: BTreeMap<String, usize> = BTreeMap::new();
@@ -140,7 +151,7 @@ fn open_every_link(links_of_page: impl Fn(&str) -> Value) -> BTreeSet<String> {
             assert!(link.starts_with(&format!("{BASE}/")), "{link} on {address}");
             let page = link.split('?').next().unwrap_or_default();
             let n_opened = opened_of_page.entry(page.to_owned()).or_default();
-            if *n_opened < MOST_OF_A_PAGE && seen.insert(link.to_owned()) {
+            if *n_opened < most_of_a_page && seen.insert(link.to_owned()) {
                 *n_opened += 1;
                 next.push_back(link.to_owned());
             }

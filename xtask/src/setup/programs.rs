@@ -163,7 +163,7 @@ pub(super) fn oha(place: &ProjectPaths) -> Result<PathBuf> {
         program: "oha",
         package: "oha",
         version: OHA,
-        features: "",
+        features: "rustls",
         // It shares the cores with what it measures.
         optimized: &["oha", "hyper", "tokio", "http", "h2", "bytes"],
     };

@@ -8,10 +8,10 @@ use wasm_bindgen::JsValue;
 use super::run;
 use super::settings::LocalStudyFormValues;
 use super::state::{StudyRunState, StudyScoringJob, WorkbenchFile, WorkbenchState};
-use super::stored_summary;
 use crate::api::{RequestError, worker};
 use crate::debounce::DebounceTimer;
 use crate::keyboard;
+use crate::stored_summary;
 
 /// How long clearing can be undone, in milliseconds.
 const UNDO_MS: u64 = 30_000;

@@ -10,8 +10,8 @@ use web_sys::File;
 
 use super::clear::ClearedWorkbench;
 use super::settings::{LocalStudyAuxiliaryFiles, LocalStudyFormValues, UploadedTransferPairsFile};
-use super::stored_summary;
 use crate::api::RequestError;
+use crate::stored_summary;
 
 thread_local! {
     /// The files that were read when the page was left for another one of this site.

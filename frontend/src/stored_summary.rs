@@ -1,15 +1,15 @@
-//! A summary of the local study in the storage of the browser, so that the list of studies can show
-//! it without starting the worker.
-
-use shared::api::worker::LocalStudySummary;
+//! A summary of the local study in the storage of the browser, so that pages can name it
+//! without starting the worker.
 
 use crate::local_storage;
+#[cfg(feature = "frontend")]
 use crate::number_format::format_count_with_noun;
 
 const KEY: &str = "axioscope-local-study";
 
 /// Stores the summary, as in `1,234 instances over 12 queries`.
-pub(super) fn store(study: &LocalStudySummary) {
+#[cfg(feature = "frontend")]
+pub(crate) fn store(study: &shared::api::worker::LocalStudySummary) {
     let text = format!(
         "{} over {}",
         format_count_with_noun(study.n_instances, "instance", "instances"),
@@ -19,7 +19,8 @@ pub(super) fn store(study: &LocalStudySummary) {
 }
 
 /// Removes the stored summary of a cleared study.
-pub(super) fn remove() {
+#[cfg(feature = "frontend")]
+pub(crate) fn remove() {
     local_storage::remove(KEY);
 }
 
