@@ -2,6 +2,7 @@
 
 mod baseline;
 mod export;
+mod import;
 mod init;
 
 use std::io::Write;
@@ -94,6 +95,9 @@ enum StudyCommand {
     },
     /// Export a study for a static host: NAME.json and an entry in index.json
     Export(export::ExportStudyArgs),
+    /// Store a study from its JSON file, as the Workbench, a Study page and `study export --layout
+    /// whole` write it
+    Import(import::ImportStudyArgs),
     /// Export a study as a dataset: instances and scores (Parquet), preconditions (JSON lines),
     /// document texts and a dataset card
     Dataset {
@@ -150,6 +154,7 @@ impl ManageStudiesArgs {
                 set_visibility(&name, &folder, StudyVisibility::Withdrawn)
             }
             StudyCommand::Export(it) => it.run(&folder),
+            StudyCommand::Import(it) => it.run(&folder),
             StudyCommand::Dataset {
                 name,
                 out,
