@@ -41,6 +41,7 @@ use reproducibility::ReproducibilityTab;
 use restore_texts::RestoreTextsFromFiles;
 use tabs::{StudyTab, StudyTabs};
 
+pub(crate) use manage::check_study_title;
 pub(crate) use panel::{ListedDocuments, format_margin, margin_definition, margin_digits};
 
 /// Renders the page of a study, with the tab of the address.

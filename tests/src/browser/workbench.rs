@@ -525,7 +525,7 @@ fn an_operator_uploads_renames_publishes_and_withdraws_a_study() {
         tab.wait_for_text("The server has stored the study.");
         // The name is taken now.
         tab.click(AriaRole::Button, "Upload study");
-        tab.wait_for_text("there is a study named `ferries` already");
+        tab.wait_for_text("This server has a study named ferries already.");
         tab.expect_in_console("/api/studies");
         tab.click(AriaRole::Button, "Replace the study on the server");
         tab.follow_link("Ferries & bridges", "/studies/ferries");

@@ -256,9 +256,7 @@ impl StudyTexts {
     /// Returns the texts as the server stores them, or the errors of the fields.
     fn normalized(&self) -> Result<StudyTexts, Vec<FormFieldError<StudyTextField>>> {
         let mut wrong = FieldErrors(Vec::new());
-        let title = normalize_study_title(&self.title);
-        let title = title.map_err(Error::message_without_field);
-        let title = wrong.collect(StudyTextField::Title, title);
+        let title = wrong.collect(StudyTextField::Title, check_study_title(&self.title));
         let description = normalize_study_description(&self.description);
         let description = description.map_err(Error::message_without_field);
         let description = wrong.collect(StudyTextField::Description, description);
@@ -266,6 +264,14 @@ impl StudyTexts {
             (Some(title), Some(description)) => Ok(StudyTexts { title, description }),
             _ => Err(wrong.0),
         }
+    }
+}
+
+/// Returns a title as the server stores it, or what to change.
+pub(crate) fn check_study_title(title: &str) -> Result<String, String> {
+    match title.trim() {
+        "" => Err("enter a title".to_owned()),
+        title => normalize_study_title(title).map_err(Error::message_without_field),
     }
 }
 
@@ -344,6 +350,6 @@ mod tests {
         let wrong = texts("", "\u{202E}").normalized().unwrap_err();
         let fields: Vec<StudyTextField> = wrong.iter().map(|it| it.field).collect();
         assert_eq!(fields, [StudyTextField::Title, StudyTextField::Description]);
-        assert_eq!(wrong[0].reason, "is empty");
+        assert_eq!(wrong[0].reason, "enter a title");
     }
 }

@@ -6,13 +6,13 @@ use shared::error::Error;
 use shared::score::slug::slugify;
 use shared::study::overview::StudySummary;
 use shared::study::validate_study_name;
-use shared::user_text::normalize_study_title;
 
 use super::state::WorkbenchState;
 use crate::api::transport::upload::{StudyUpload, StudyUploadOptions};
 use crate::api::{self, RequestError};
+use crate::pages::study::check_study_title;
 use crate::routes::PageRoute;
-use crate::widgets::error_message::LoadErrorMessage;
+use crate::widgets::error_message::{LoadErrorMessage, failure_view};
 use crate::widgets::form::{
     FieldErrors, FormFieldError, FormFieldId, FormTextField, FormValuesAndErrors, TextField,
     TextInputBinding,
@@ -94,8 +94,7 @@ impl UploadFields {
     /// Returns what the server is told, or the errors of the fields.
     fn options(&self) -> Result<StudyUploadOptions, Vec<FormFieldError<UploadField>>> {
         let mut wrong = FieldErrors(Vec::new());
-        let title = normalize_study_title(&self.title).map_err(Error::message_without_field);
-        let title = wrong.collect(UploadField::Title, title);
+        let title = wrong.collect(UploadField::Title, check_study_title(&self.title));
         let name = self.name().trim().to_owned();
         let checked = match name.as_str() {
             LOCAL_STUDY => Err("this is the name of the study in each browser".to_owned()),
@@ -170,6 +169,10 @@ fn UploadStudyForm(study: LocalStudySummary) -> impl IntoView {
         }
         UploadState::Stored(stored) => view! { <StoredStudyNotice stored/> }.into_any(),
         UploadState::Failed(error, options) if error.is_server_error_of_type(NAME_TAKEN) => {
+            let taken = format!(
+                "This server has a study named {} already. Choose another name, or replace it.",
+                options.name
+            );
             let replace = move |_| {
                 begin(StudyUploadOptions {
                     replace: true,
@@ -177,7 +180,7 @@ fn UploadStudyForm(study: LocalStudySummary) -> impl IntoView {
                 });
             };
             view! {
-                <LoadErrorMessage error/>
+                {failure_view(Some(taken))}
                 <div class="btns">
                     <button class="btn" type="button" on:click=replace>
                         "Replace the study on the server"
@@ -208,7 +211,7 @@ fn UploadStudyForm(study: LocalStudySummary) -> impl IntoView {
                     </button>
                 </div>
             </form>
-            {result}
+            <div class="uploaded">{result}</div>
         </Section>
     }
 }
