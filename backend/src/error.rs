@@ -46,8 +46,8 @@ pub(crate) enum Error {
 
     /// A request body with too many bytes.
     #[error(
-        "the request is too large: at most 256 MiB for a job, 16 MiB for other requests of an \
-         operator, 1 MiB for everybody else and for annotation, 64 KiB for people and sessions; \
+        "the request is too large: at most 256 MiB for a job or a study, 16 MiB for other requests \
+         of an operator, 1 MiB for everybody else and for annotation, 64 KiB for people and sessions; \
          send less at once"
     )]
     BodyTooLarge,

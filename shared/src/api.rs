@@ -14,6 +14,7 @@ pub mod own_data;
 pub mod rerank;
 pub mod study_request;
 pub mod prepared_requests;
+pub mod manage_studies;
 pub mod training;
 pub mod worker;
 mod jobs;

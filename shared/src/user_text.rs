@@ -4,7 +4,8 @@
 //! notes of invitations where they are stored, titles, tags, notes and guidelines of annotation
 //! tasks in `AnnotationTaskDefinition::normalize_and_validate`, those of annotations in
 //! `ClientAnnotationEvent::normalize_and_validate`, title and description of a study in
-//! [`StudyDefinition::validate`]. Names of studies and collections are letters, digits and hyphens,
+//! [`StudyDefinition::validate`], and those that are changed on a server also in
+//! [`normalize_study_title`] and [`normalize_study_description`]. Names of studies and collections are letters, digits and hyphens,
 //! see [`validate_study_name`]; ids and texts of documents have their own rules in their readers.
 //!
 //! Names, titles and tags appear in lists, tables and files among others, so they must not contain
@@ -26,13 +27,18 @@ pub const MAX_NAME_CHARS: usize = 60;
 /// The maximum number of characters in the title of a task; fits a heading.
 pub const MAX_TITLE_CHARS: usize = 2 * MAX_NAME_CHARS;
 
+/// The maximum number of characters in a title of a study that is set on a server; two lines of a
+/// heading.
+pub const MAX_STUDY_TITLE_CHARS: usize = 200;
+
 /// The maximum number of characters in a tag; fits a button.
 pub const MAX_TAG_CHARS: usize = 40;
 
 /// The maximum number of tags on an annotation.
 pub const MAX_TAGS: usize = 8;
 
-/// The maximum number of characters in a note or a reason, about a page.
+/// The maximum number of characters in a note, a reason or a description that is set on a server,
+/// about a page.
 pub const MAX_NOTE_CHARS: usize = 2_000;
 
 /// The maximum number of characters in guidelines, about twenty pages.
@@ -52,6 +58,19 @@ pub fn normalize_person_name(name: &str) -> Result<String, Error> {
 /// characters.
 pub fn validate_and_normalize_task_title(title: &str) -> Result<String, Error> {
     check_word("title".into(), title, MAX_TITLE_CHARS)
+}
+
+/// Returns the title of a study as it is stored, by the same rules: 1 to
+/// [`MAX_STUDY_TITLE_CHARS`] characters.
+pub fn normalize_study_title(title: &str) -> Result<String, Error> {
+    check_word("title".into(), title, MAX_STUDY_TITLE_CHARS)
+}
+
+/// Returns the description of a study as it is stored: without surrounding white space, at most
+/// [`MAX_NOTE_CHARS`] characters, none of them invisible except line breaks and tabs.
+pub fn normalize_study_description(description: &str) -> Result<String, Error> {
+    reject_invisible_characters("description", description)?;
+    check_text("description", description, MAX_NOTE_CHARS)
 }
 
 /// Returns a tag as it is stored, by the same rules: 1 to [`MAX_TAG_CHARS`] characters.
@@ -257,6 +276,27 @@ mod tests {
             let code = format!("(U+{:04X})", it as u32);
             assert_eq!(error.field_name(), Some("description"));
             assert!(error.to_string().contains(&code), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_texts_of_a_study_are_bounded_and_visible() {
+        assert_eq!(
+            normalize_study_title(" Rivers \n II ").unwrap(),
+            "Rivers II"
+        );
+        let title = "a".repeat(MAX_STUDY_TITLE_CHARS + 1);
+        for bad in ["", " \u{200D}", "a\u{202E}b", &title] {
+            let error = normalize_study_title(bad).unwrap_err();
+            assert_eq!(error.field_name(), Some("title"), "{error}");
+        }
+        let lines = normalize_study_description(" One.\r\nTwo. ").unwrap();
+        assert_eq!(lines, "One.\nTwo.");
+        assert_eq!(normalize_study_description("").unwrap(), "");
+        let text = "a".repeat(MAX_NOTE_CHARS + 1);
+        for bad in ["a\u{202E}b", "\0", &text] {
+            let error = normalize_study_description(bad).unwrap_err();
+            assert_eq!(error.field_name(), Some("description"), "{error}");
         }
     }
 

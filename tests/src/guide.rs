@@ -265,17 +265,19 @@ impl GuideReader {
             .home
             .serve_with_auth(self.home.program(), &["--demo=lexical", "--model", "tiny"]);
         let (mut headers, mut body, mut path) = (Vec::new(), None, None);
+        let mut method = None;
         let mut args = args.iter();
         while let Some(&arg) = args.next() {
             match arg {
                 "-H" => headers.extend(args.next().and_then(|it| it.split_once(": "))),
                 "-d" => body = args.next().copied(),
+                "-X" => method = args.next().copied(),
                 url => path = url.strip_prefix("http://127.0.0.1:8017"),
             }
         }
         let path = path.ok_or("no address of the local server")?;
-        let method = if body.is_some() { "POST" } else { "GET" };
-        let mut request = server.request(method, path);
+        let usual = if body.is_some() { "POST" } else { "GET" };
+        let mut request = server.request(method.unwrap_or(usual), path);
         for (name, value) in headers {
             request = request.header(name, value.replace("TOKEN", &self.token));
         }

@@ -3,6 +3,7 @@
 mod baseline;
 mod compare;
 mod export;
+mod import;
 mod init;
 
 use std::io::Write;
@@ -97,6 +98,9 @@ enum StudyCommand {
     },
     /// Export a study for a static host: NAME.json and an entry in index.json
     Export(export::ExportStudyArgs),
+    /// Store a study from its JSON file, as the Workbench, a Study page and `study export --layout
+    /// whole` write it
+    Import(import::ImportStudyArgs),
     /// Export a study as a dataset: instances and scores (Parquet), preconditions (JSON lines),
     /// document texts and a dataset card
     Dataset {
@@ -154,6 +158,7 @@ impl ManageStudiesArgs {
                 set_visibility(&name, &folder, StudyVisibility::Withdrawn)
             }
             StudyCommand::Export(it) => it.run(&folder),
+            StudyCommand::Import(it) => it.run(&folder),
             StudyCommand::Dataset {
                 name,
                 out,

@@ -17,6 +17,7 @@ use shared::api::annotation::{
     ListStudyHumanJudgmentsRequest, ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest,
     UpdateTaskRequest,
 };
+use shared::api::manage_studies::{UpdateStudyRequest, UploadStudyRequest};
 use shared::api::models::{
     GetModelInfoRequest, ListModelsRequest, ListServedModelsRequest, LoadModelRequest,
 };
@@ -50,6 +51,7 @@ use crate::http::annotation::{self, curation};
 use crate::http::limits;
 use crate::http::openapi::{ExampleRequest, Operation};
 use crate::http::parameters::ParameterTable;
+use crate::http::studies::manage;
 use crate::http::{
     AppState, error, jobs, operator, people, rerank, score, served_models, server_info, studies,
     trainings,
@@ -58,14 +60,14 @@ use crate::http::{
 /// Maximum time to handle a request after its body has been read.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Maximum time to create a job; planning the largest ones takes minutes.
+/// Maximum time to create a job or to store a study; the largest ones take minutes.
 const JOB_REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Maximum body in bytes, unless an endpoint has another limit.
 const MAX_BODY: usize = 16 << 20;
 
-/// Maximum body of a new job, in bytes.
-const MAX_JOB: usize = 256 << 20;
+/// Maximum body of a new job and of an uploaded study, in bytes.
+const MAX_JOB_OR_STUDY: usize = 256 << 20;
 
 /// Maximum body of an annotation request, in bytes: enough for the largest batch of events with
 /// notes.
@@ -121,7 +123,11 @@ impl Endpoints {
             on::<RevokePersonOrInvitationRequest, _, _>(AccessLevel::Curator, people::revoke)
                 .with_body(MAX_PERSON_BODY),
             on::<ListStudiesRequest, _, _>(AccessLevel::Public, studies::list),
+            on::<UploadStudyRequest, _, _>(AccessLevel::Operator, manage::upload_study)
+                .with_body(MAX_JOB_OR_STUDY)
+                .within(JOB_REQUEST_TIMEOUT),
             on::<GetStudyRequest, _, _>(AccessLevel::Public, studies::get_study),
+            on::<UpdateStudyRequest, _, _>(AccessLevel::Operator, manage::update_study),
             of_study::<GetFiguresRequest>(),
             of_study::<GetBehavioralTestsRequest>(),
             on::<ListLateInteractionAnalysesRequest, _, _>(
@@ -156,7 +162,7 @@ impl Endpoints {
                 served_models::list_served_models,
             ),
             on::<CreateScoringJobRequest, _, _>(AccessLevel::Operator, jobs::create_job)
-                .with_body(MAX_JOB)
+                .with_body(MAX_JOB_OR_STUDY)
                 .within(JOB_REQUEST_TIMEOUT),
             on::<ListScoringJobsRequest, _, _>(AccessLevel::Operator, jobs::list),
             on::<GetScoringJobRequest, _, _>(AccessLevel::Public, jobs::get_job),

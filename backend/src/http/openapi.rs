@@ -32,6 +32,8 @@ use crate::http::access::AccessLevel;
 use crate::http::endpoints::Endpoints;
 use crate::http::parameters::{Parameter, ParameterKind, ParameterLocation, ParameterTable};
 
+#[cfg(test)]
+pub(super) use examples::empty_study;
 pub(super) use examples::{ExampleRequest, OperationExamples};
 
 /// Name of the security scheme of the operator token.

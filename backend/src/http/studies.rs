@@ -1,6 +1,7 @@
 //! The endpoints of studies: the list, overviews, instances and exports.
 
 mod cache;
+pub(super) mod manage;
 
 use std::io::{BufWriter, Cursor, Read, Write};
 use std::sync::Arc;

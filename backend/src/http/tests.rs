@@ -4,6 +4,7 @@ mod access;
 mod answers;
 mod examples;
 mod limits;
+mod manage_studies;
 pub(crate) mod mutated;
 mod operator;
 mod operator_link;
@@ -33,6 +34,7 @@ use shared::api::{
 use shared::study::Study;
 use tower::ServiceExt;
 
+use super::openapi::empty_study as study;
 use super::*;
 use crate::clock::unix_time_ms;
 use crate::jobs::tests::create;
@@ -326,31 +328,4 @@ impl Site {
         let request = request_for(asked);
         self.send(self.by(request, session)).await
     }
-}
-
-/// Returns a study without queries, which is enough for lists.
-fn study(name: &str) -> Study {
-    serde_json::from_value(json!({
-        "format": 1,
-        "definition": {
-            "format": 1, "name": name, "title": name, "collection": "none", "pool": "judged",
-            "probes": ["tfc1"], "modes": ["fixed"], "rankers": [],
-            "limits": shared::probe::MiningThresholds::STANDARD,
-        },
-        "made": "2026-11-20", "software": "0.1.0", "collection_hash": "",
-        // The hash of no instances.
-        "instances_hash": shared::probe::mining::InstanceHasher::with_probes_and_variants([(
-            "tfc1".parse().unwrap(),
-            shared::probe::AxiomVariant::Fixed,
-        )])
-        .finish(),
-        "totals": {"n_docs": 0, "n_terms": 0},
-        "terms": {}, "queries": [], "docs": [], "qrels": {}, "texts": [], "pools": [],
-        "instances": [{
-            "axiom": "tfc1", "mode": "fixed", "claim": "above", "found": [], "starts": [0],
-            "texts": [],
-        }],
-        "pairs": {"starts": [0], "texts": []}, "scores": [],
-    }))
-    .unwrap()
 }

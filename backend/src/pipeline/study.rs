@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use shared::api::worker::LOCAL_STUDY;
 use shared::collection::{Collection, Document, Qrels};
 use shared::error::{Error as InputError, ErrorFieldName};
 use shared::index::Index;
@@ -10,17 +11,17 @@ use shared::probe::transfer::UsedAndSkippedPairCounts;
 use shared::score::{RankerInfo, RankerQueryDocumentScores, rescoring};
 use shared::study::build::{self, StudyInputs};
 use shared::study::preparation::{PreparedCollection, run_never_waiting_future};
-use shared::study::{Study, StudyDefinition};
+use shared::study::{Study, StudyDefinition, validate_study_name};
 
 use super::inputs::read_non_collection_inputs;
 use super::score::{PairScoringInput, read_score_file, score_with_rankers};
 use super::{ParallelExecutor, current_utc_date};
 use crate::config::RankerSpec;
-use crate::error::Error;
+use crate::error::{Error, run_blocking};
 use crate::models::{ModelRegistry, is_doc2query_spec};
-use crate::store::DataFolder;
 use crate::store::partial_scores::PartialScores;
-use crate::store::studies::files;
+use crate::store::studies::{StudyVisibility, files, late_interaction};
+use crate::store::{DataFolder, Database};
 use crate::vocabulary;
 
 /// What to do with a finished study of the same name that has a different definition.
@@ -72,13 +73,16 @@ pub(crate) fn create_or_resume_study(
     read_vocabularies(&mut definition)?;
     definition.remove_unused_collection_queries(&mut collection);
     if let Some(mut stored) = load_study_if_intact(data, &definition.name) {
-        if stored.definition == definition
+        if stored.definition.makes_same_study_as(&definition)
             && stored.software == env!("CARGO_PKG_VERSION")
             && stored.collection_hash == collection.content_hash()
             && asks_alike(&stored, &collection)
         {
+            // The file has the last word on title and description.
+            let is_renamed = stored.definition != definition;
+            stored.definition = definition;
             match files::verify_study_files(data, &stored.definition.name) {
-                Ok(1..) if files::has_sorted_instances(data, &stored)? => {}
+                Ok(1..) if !is_renamed && files::has_sorted_instances(data, &stored)? => {}
                 Ok(_) => files::save_study_files(data, &stored)?,
                 Err(error) => {
                     eprintln!("{error}; what can be read is written again");
@@ -89,7 +93,8 @@ pub(crate) fn create_or_resume_study(
             eprintln!("the study exists already; rankers scored now: {n_added}");
             return Ok(stored);
         }
-        let is_other = stored.definition != definition && stored.n_unscored_rankers() == 0;
+        let is_other =
+            !stored.definition.makes_same_study_as(&definition) && stored.n_unscored_rankers() == 0;
         if is_other && finished == StudyReplacementPolicy::Keep {
             let field =
                 ErrorFieldName::with_display_name("name", format!("study `{}`", definition.name));
@@ -107,6 +112,58 @@ pub(crate) fn create_or_resume_study(
     let mut study = create_study_with_lexical_rankers(wanted, folder, data, models)?;
     compute_missing_or_outdated_scores(&mut study, folder, data, models)?;
     Ok(study)
+}
+
+/// Stores a study that was made elsewhere and has been validated, under the name in its definition.
+/// It is withdrawn until it is published. `finished` says whether it replaces a stored study of
+/// this name.
+pub(crate) async fn store_uploaded_study(
+    store: &Database,
+    data: &DataFolder,
+    study: Study,
+    finished: StudyReplacementPolicy,
+) -> Result<(), Error> {
+    let name = study.definition.name.clone();
+    validate_study_name(&name)?;
+    ensure_name_is_free(&name)?;
+    if name == LOCAL_STUDY {
+        let field = ErrorFieldName::with_display_name("name", format!("name `{name}`"));
+        let reason = "is that of the study in each browser; choose another name";
+        return Err(InputError::unsupported_value(field, reason).into());
+    }
+    let listed = store.list_studies().await?;
+    let listed = listed.into_iter().find(|it| it.name == name);
+    let has_files = data.study_folder(&name)?.exists();
+    if (listed.is_some() || has_files) && finished == StudyReplacementPolicy::Keep {
+        let reason = format!(
+            "there is a study named `{name}` already; choose another name, or replace it on purpose \
+             (`replace` in a request, `--replace` on the command line)"
+        );
+        return Err(Error::Conflict { reason });
+    }
+    let was_published = listed.as_ref().is_some_and(|it| it.is_published);
+    if was_published {
+        // Visitors never see the new study before somebody publishes it.
+        let withdrawn = StudyVisibility::Withdrawn;
+        store.set_study_visibility(&name, withdrawn).await?;
+    }
+    let data = data.clone();
+    let saved = run_blocking("storing a study", move || {
+        files::ensure_study_can_be_stored(&data, &study)?;
+        files::save_study_files(&data, &study)?;
+        late_interaction::remove_late_interaction_analyses(&data, &study.definition.name)?;
+        Ok(study)
+    });
+    match saved.await {
+        Ok(study) => store.upsert_study_entry(&study).await,
+        Err(error) => {
+            if was_published {
+                let published = StudyVisibility::Published;
+                store.set_study_visibility(&name, published).await?;
+            }
+            Err(error)
+        }
+    }
 }
 
 /// Returns the stored study of a name. If it is damaged, a message is printed and `None` returned,
@@ -397,7 +454,7 @@ fn compute_missing_scores_of(
                 order.iter().position(|name| *name == it.ranker.spec)
             };
             study.scores.sort_by_key(place);
-            files::save_study_files(data, study)?;
+            files::save_study_with_stored_title(data, study)?;
             draft.delete_file()
         })?;
     }

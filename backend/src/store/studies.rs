@@ -145,6 +145,17 @@ impl Database {
         Ok(())
     }
 
+    /// Sets the title of a study after its files have been written, and increases its revision, so
+    /// that nothing of it is taken from a cache.
+    pub(crate) async fn set_study_title(&self, name: &str, title: &str) -> Result<(), Error> {
+        let statement =
+            sqlx::query("UPDATE studies SET title = $1, revision = revision + 1 WHERE name = $2")
+                .bind(title)
+                .bind(name);
+        self.execute(statement).await?;
+        Ok(())
+    }
+
     /// Sets the visibility of a study. Returns an error if there is no study of this name.
     pub(crate) async fn set_study_visibility(
         &self,

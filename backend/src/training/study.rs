@@ -110,7 +110,7 @@ impl StudyTrainingPlan {
         }
         match study.trainings == before {
             true => Ok(()),
-            false => files::save_study_files(data, study),
+            false => files::save_study_with_stored_title(data, study),
         }
     }
 }
@@ -268,7 +268,7 @@ pub(crate) fn evaluate_with_swapped_queries(
     missing
         .zip(swapped)
         .for_each(|(it, values)| it.swapped_effectiveness = values);
-    files::save_study_files(data, study)
+    files::save_study_with_stored_title(data, study)
 }
 
 /// Returns for each query another query of its split, whose text replaces its own; a query that is

@@ -1,9 +1,12 @@
-//! The only file of the pages that sends HTTP requests.
+//! The only file of the pages that sends HTTP requests, except that [`upload`] sends a study with
+//! progress.
 //!
 //! With a server, requests go there. On a static host, the files `studies/index.json`,
 //! `studies/NAME.json` and others beside it stand in for it, and the worker answers from them with
 //! the same functions. Requests about the study [`LOCAL_STUDY`] are always answered by the worker.
 #![expect(clippy::disallowed_types, reason = "the one file that fetches")]
+
+pub(crate) mod upload;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;

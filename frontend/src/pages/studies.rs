@@ -282,7 +282,7 @@ fn StudyCard(
                         )}
                     </span>
                     <span>{number_format::spell_out_iso_date(&card.created)}</span>
-                    {(!card.is_published).then(|| view! { <span>"not published"</span> })}
+                    {(!card.is_published).then(|| view! { <span class="verdict out">"withdrawn"</span> })}
                 </p>
             </a>
         </li>

@@ -9,6 +9,7 @@ mod header;
 mod cite;
 mod export;
 mod findings;
+mod manage;
 mod reproducibility;
 mod restore_texts;
 #[cfg(feature = "lazy-bundle")]
@@ -35,10 +36,12 @@ use crate::widgets::heatmap::HeatMapPlaceholder;
 use address::StudyView;
 use axioms::AxiomsTab;
 use header::StudyHeader;
+use manage::{ManageStudySection, StudyManagement};
 use reproducibility::ReproducibilityTab;
 use restore_texts::RestoreTextsFromFiles;
 use tabs::{StudyTab, StudyTabs};
 
+pub(crate) use manage::check_study_title;
 pub(crate) use panel::{ListedDocuments, format_margin, margin_definition, margin_digits};
 
 /// Renders the page of a study, with the tab of the address.
@@ -87,6 +90,7 @@ pub(crate) fn StudyPage() -> impl IntoView {
             Some((_, Err(_))) | None => before.cloned().flatten(),
         },
     );
+    let management = StudyManagement::for_study(study);
     let busy = Memo::new(move |_| look.get().is_none_or(|it| it.0.controls != dials.get()));
     move || match phase.get() {
         PageLoadState::Waiting => view! { <StudyPlaceholder/> }.into_any(),
@@ -115,7 +119,7 @@ pub(crate) fn StudyPage() -> impl IntoView {
             let overview = Memo::new(move |_| latest.get().unwrap_or_else(|| first.clone()));
             let study = study.get_untracked();
             let again = Callback::new(move |()| look.refetch());
-            view! { <StudyContent study tab frame overview view busy again/> }.into_any()
+            view! { <StudyContent study tab frame overview view busy management again/> }.into_any()
         }
     }
 }
@@ -144,6 +148,7 @@ impl PartialEq for OverviewFrame {
             (
                 it.instances_hash.clone(),
                 it.title.clone(),
+                it.description.clone(),
                 it.has_withheld_texts,
                 it.n_behavioral_tests,
             )
@@ -166,6 +171,7 @@ fn StudyContent(
     overview: Memo<Arc<StudyOverview>>,
     view: Memo<StudyView>,
     busy: Memo<bool>,
+    management: StudyManagement,
     /// Fetches the study again.
     again: Callback<()>,
 ) -> impl IntoView {
@@ -205,6 +211,7 @@ fn StudyContent(
         <Crumbs title/>
         <StudyHeader overview shown/>
         {own_copy}
+        <ManageStudySection overview state=management again/>
         {tabs}
         <div class="tab">{content}</div>
     }

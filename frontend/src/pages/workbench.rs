@@ -11,6 +11,7 @@ mod run;
 mod demo_files;
 mod settings;
 mod train;
+mod upload;
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
@@ -91,6 +92,7 @@ pub(crate) fn WorkbenchPage() -> impl IntoView {
                 <run::ComputeStudySection bench/>
                 <results::WorkbenchResultsSection bench/>
                 <neural::WorkbenchNeuralRankers bench/>
+                <upload::UploadStudySection bench/>
             </div>
             <div>
                 <form::StudySettingsForm bench/>

@@ -133,7 +133,8 @@ impl<V: Send + Sync, F: FormFieldId> FormValuesAndErrors<V, F> {
         }
     }
 
-    fn input_error(self, field: F) -> ReactiveFieldError {
+    /// Returns the error of a field for an input that is not a [`FormTextField`].
+    pub(crate) fn input_error(self, field: F) -> ReactiveFieldError {
         ReactiveFieldError {
             id: field.id(),
             reason: Signal::derive(move || self.field_error(field)),
@@ -291,6 +292,39 @@ pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FormFieldId>(
         set: Callback::new(move |typed| form.values.update(|it| *text(it) = typed)),
     };
     view! { <TextField label text inputmode note mistake=form.input_error(field)/> }
+}
+
+/// Renders a text field of a form for several lines, with its error.
+#[component]
+pub(crate) fn FormTextArea<V: Send + Sync + 'static, F: FormFieldId>(
+    /// The form that holds the value and its errors.
+    form: FormValuesAndErrors<V, F>,
+    /// The field of the form.
+    field: F,
+    /// The label above the field.
+    label: &'static str,
+    /// The height of the field, in lines.
+    rows: u32,
+    /// Returns the text of the field among the values.
+    text: fn(&mut V) -> &mut String,
+) -> impl IntoView {
+    let is_wrong = move || form.field_error(field).is_some();
+    view! {
+        <label class="field" class:error=is_wrong>
+            <span class="label">{label_with_terms(label)}</span>
+            <textarea
+                rows=rows.to_string()
+                aria-invalid=move || form.aria_invalid(field)
+                aria-describedby=field.id()
+                prop:value=move || form.get(text)
+                on:input:target=move |event| {
+                    let typed = event.target().value();
+                    form.values.update(|it| *text(it) = typed);
+                }
+            ></textarea>
+            <FieldErrorMessage form field/>
+        </label>
+    }
 }
 
 /// Renders a drop-down list of fixed values.

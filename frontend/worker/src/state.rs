@@ -89,6 +89,7 @@ impl WorkerState {
             .get(LOCAL_STUDY)
             .map(|study| LocalStudySummary {
                 instances_hash: study.instances_hash.clone(),
+                title: study.definition.title.clone(),
                 n_queries: study.queries.len() as u64,
                 n_docs: study.totals.n_docs,
                 n_instances: study.instances.iter().map(|it| it.len() as u64).sum(),

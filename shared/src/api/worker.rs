@@ -358,6 +358,8 @@ pub struct LocalStudySummary {
     /// The hash of its instances, which distinguishes local studies.
     #[serde(alias = "hash")]
     pub instances_hash: String,
+    /// The title of the study.
+    pub title: String,
     /// The number of queries.
     pub n_queries: u64,
     /// The number of documents in the whole collection.

@@ -272,6 +272,16 @@ fn has_default_length_tolerance(keys: &toml::Table) -> bool {
 }
 
 impl StudyDefinition {
+    /// Returns whether another definition makes the same study, whatever its title and description.
+    pub fn makes_same_study_as(&self, other: &StudyDefinition) -> bool {
+        let renamed = StudyDefinition {
+            title: self.title.clone(),
+            description: self.description.clone(),
+            ..other.clone()
+        };
+        *self == renamed
+    }
+
     /// Returns the axioms among the study's probes, in the order of the definition.
     pub fn axioms(&self) -> impl Iterator<Item = Probe> + '_ {
         self.probes.iter().copied().filter(|it| it.is_axiom())

@@ -2,27 +2,56 @@
 
 use super::Study;
 use crate::error::Error;
-use crate::probe::MiningThresholds;
 use crate::probe::mining::OriginalOrDerivedDocument;
+use crate::probe::{MiningResult, MiningThresholds};
 
 /// The maximum length of a derived text, in bytes, so that what is shown fits into memory.
 const MOST_TEXT_BYTES: usize = 16 << 20;
+
+/// What to do about a file that is not a study.
+const REMEDY: &str = "add a study file that was downloaded or exported from Axioscope";
 
 impl Study {
     /// Reads a study from the file that [`Study`] is written to as JSON. `file` names it in
     /// the error.
     pub fn from_json(file: &str, text: &str) -> Result<Study, Error> {
-        let way_out = "add a study file that was downloaded or exported from Axioscope";
         let study: Study = serde_json::from_str(text).map_err(|it| {
             Error::unreadable_file(
                 file,
-                format!("is not a study of this version ({it}); {way_out}"),
+                format!("is not a study of this version ({it}); {REMEDY}"),
             )
         })?;
         study.check().map_err(|reason| {
-            Error::unreadable_file(file, format!("is not a valid study ({reason}); {way_out}"))
+            Error::unreadable_file(file, format!("is not a valid study ({reason}); {REMEDY}"))
         })?;
         Ok(study)
+    }
+
+    /// Checks a study that comes from another machine: its references, and that its instances have
+    /// its hash. The error is about the field `study`.
+    pub fn validate_upload(&self) -> Result<(), Error> {
+        let is_own_hash = || {
+            let has_own = self.digest_own_instances() == self.instances_hash;
+            has_own.then_some(()).ok_or_else(|| {
+                "its instances do not have its instance hash, so one of them has changed".to_owned()
+            })
+        };
+        self.check().and_then(|()| is_own_hash()).map_err(|reason| {
+            Error::malformed_value(
+                "study",
+                format!("is not a valid study ({reason}); {REMEDY}"),
+            )
+        })
+    }
+
+    fn digest_own_instances(&self) -> String {
+        let query_ids: Vec<&str> = self.queries.iter().map(|it| it.id.as_str()).collect();
+        let mined = MiningResult {
+            study_docs: self.study_docs.clone(),
+            pools: Vec::new(),
+            instances: self.instances.clone(),
+        };
+        mined.digest_instances(&query_ids, |doc| self.docs[doc as usize].id().to_owned())
     }
 
     /// Checks that all references of the study point to existing entries.
@@ -147,6 +176,19 @@ mod tests {
         let made = study();
         let json = serde_json::to_value(&made).unwrap();
         assert_eq!(taken(&json), Ok(made));
+    }
+
+    #[test]
+    fn an_upload_has_the_hash_of_its_instances() {
+        let mut made = study();
+        made.validate_upload().unwrap();
+        made.queries[0].id.push('x');
+        let error = made.validate_upload().unwrap_err();
+        assert_eq!(error.field_name(), Some("study"));
+        assert!(error.to_string().contains("instance hash"), "{error}");
+        made.instances.clear();
+        let error = made.validate_upload().unwrap_err();
+        assert!(error.to_string().contains("has no instances"), "{error}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use shared::study::Study;
 use tempfile::TempDir;
 
 use super::tab::{AriaRole, BrowserTab, with_tab};
-use super::{demo_site, front_end};
+use super::{demo_site, front_end, readability, with_operator_path};
 use crate::harness::{CommandOutput, TestHome, demo_folder, tiny_model};
 
 const PICKER: &str = "#files-picker";
@@ -504,5 +504,67 @@ fn queries_in_splits_are_counted_apart() {
         tab.wait_for_text("From candidates to instances");
         tab.choose("Split", "all splits");
         tab.wait_for_address("/studies/local/figures");
+    });
+}
+
+#[test]
+fn an_operator_uploads_renames_publishes_and_withdraws_a_study() {
+    let files = Files::new();
+    let [corpus, queries] = files.write_collection();
+    with_operator_path(TestHome::new, |tab, home, _, path| {
+        let visitor = tab.second_browser();
+        tab.open(path);
+        tab.at_exactly("/");
+        open_with_files(tab, &[&corpus, &queries]);
+        create_study(tab);
+        tab.fill("Title", "Ferries & bridges");
+        tab.fill("Name in addresses", "Ferries");
+        tab.wait_for_element("an error beside the name", "#wrong-upload-name .verdict");
+        tab.fill("Name in addresses", "ferries");
+        tab.click(AriaRole::Button, "Upload study");
+        tab.wait_for_text("The server has stored the study.");
+        // The name is taken now.
+        tab.click(AriaRole::Button, "Upload study");
+        tab.wait_for_text("This server has a study named ferries already.");
+        tab.expect_in_console("/api/studies");
+        tab.click(AriaRole::Button, "Replace the study on the server");
+        tab.follow_link("Ferries & bridges", "/studies/ferries");
+        tab.wait_for_text("Visitors do not see this study.");
+        readability::expect_readable(tab, "study, operator, withdrawn");
+
+        tab.click(AriaRole::Button, "Edit title and description");
+        tab.fill("Title", " ");
+        tab.wait_for_element("an error beside the title", "#wrong-title .verdict");
+        tab.fill("Title", "Ferries");
+        tab.fill("Description", "Five documents about rivers.");
+        tab.click(AriaRole::Button, "Save");
+        tab.wait_for_text("Title and description are saved.");
+        tab.wait_until(
+            "the new title",
+            "return document.title === 'Ferries · Axioscope'",
+        );
+        tab.wait_for_text("Five documents about rivers.");
+
+        visitor.open("/");
+        visitor.wait_for_text("No hosted studies yet.");
+        tab.click(AriaRole::Button, "Publish");
+        tab.wait_for_text("Visitors see this study.");
+        visitor.open("/");
+        visitor.wait_for_text("Ferries");
+        visitor.open("/studies/ferries");
+        visitor.wait_for_count("the map", "[role=grid] a.cell", ">= 18");
+        assert_eq!(visitor.text("h1"), "Ferries");
+        assert_eq!(visitor.count("#manage-study"), 0);
+
+        tab.click(AriaRole::Button, "Withdraw");
+        tab.click(AriaRole::Button, "Withdraw the study");
+        tab.wait_for_text("Visitors do not see this study.");
+        visitor.reload();
+        visitor.wait_for_text("there is no study named `ferries`");
+        visitor.expect_in_console("/api/studies/ferries");
+        tab.open("/");
+        tab.wait_for_text("withdrawn");
+        let listed = home.run("study list").expect_success();
+        assert!(listed.ends_with("\tnot published\tFerries\n"), "{listed}");
     });
 }

@@ -147,6 +147,30 @@ fn a_study_is_made_listed_checked_published_and_exported() {
         cards.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
         ["small"]
     );
+
+    // The exported file makes the same study elsewhere, under any name that is free.
+    let import = "study import site/studies/small.json";
+    home.expect_refused(import, "there is a study named `small` already");
+    home.expect_refused(&format!("{import} --name local"), "study in each browser");
+    check(
+        &home,
+        &format!("{import} --name copy"),
+        expect![[r#"
+            study `copy` is stored; `axioscope study publish copy` shows it to visitors
+        "#]],
+    );
+    let report = |name: &str| {
+        home.run(&format!("report {name} --format csv"))
+            .expect_success()
+    };
+    assert_eq!(report("copy"), report("small"));
+    home.run("study check copy").expect_success();
+    assert!(listed().starts_with("copy\n188 instances\nnot published\n"));
+    let changed = home
+        .read("site/studies/small.json")
+        .replace("\"w2\"", "\"w0\"");
+    home.write("changed.json", changed);
+    home.expect_refused("study import changed.json --name other", "instance hash");
 }
 
 #[test]
@@ -247,6 +271,16 @@ fn a_finished_study_is_replaced_only_when_that_is_asked_for() {
     let before = hash(&home);
     // The same definition continues where the run was interrupted.
     home.run("study run study.toml").expect_success();
+    assert_eq!(hash(&home), before);
+    // Another title is no other study.
+    let renamed = home.read("study.toml").replace("Rivers & foxes", "Foxes");
+    home.write("study.toml", renamed);
+    home.run("study run study.toml").expect_success();
+    assert!(
+        home.run("study list")
+            .expect_success()
+            .ends_with("\tFoxes\n")
+    );
     assert_eq!(hash(&home), before);
 
     let other = home

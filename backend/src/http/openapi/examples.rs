@@ -3,7 +3,7 @@
 //! Those about a study are about the demo study. Tokens, scores and times are made up.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use shared::annotation::event::{AnnotationDecision, AnnotationEventAction, RatingTagsAndNote};
 use shared::annotation::task::{AnnotationTaskDefinition, SamplingDesign, TaskInstanceFilter};
 use shared::annotation::{
@@ -18,6 +18,7 @@ use shared::api::annotation::{
     PreviewTaskRequest, SubmitEventsRequest, SubmitEventsResponse, TaskComposition,
     TaskExportFormat, TaskId, TaskProgressSummary, UpdateTaskRequest,
 };
+use shared::api::manage_studies::{UpdateStudyRequest, UploadStudyRequest};
 use shared::api::models::{
     GetModelInfoRequest, ListModelsRequest, ListServedModelsRequest, LoadModelRequest, ServedModel,
     ServedModelList,
@@ -51,9 +52,11 @@ use shared::api::{
 };
 use shared::compare::query_list::{ComparedQueryListOptions, ComparedQuerySort};
 use shared::compare::{RankerComparisonOptions, RankerRef};
-use shared::probe::{Axiom, AxiomVariant, Probe};
+use shared::probe::mining::InstanceHasher;
+use shared::probe::{Axiom, AxiomVariant, MiningThresholds, Probe};
 use shared::reproduce::{PaperTable, ReproduciblePaper};
 use shared::score::{RankerInfo, RankerKind};
+use shared::study::Study;
 use shared::study::behavioral_tests::{BehavioralTestOptions, TieThreshold};
 use shared::study::controls::StudyPageControls;
 use shared::study::figures::StudyFigureOptions;
@@ -156,6 +159,29 @@ fn job(state: JobState, n_scored: u64) -> ScoringJob {
         error: None,
         created_at: "2026-11-20T12:00:00Z".to_owned(),
     }
+}
+
+/// Returns the smallest study that there is, without queries and documents.
+pub(in crate::http) fn empty_study(name: &str) -> Study {
+    let no_instances = InstanceHasher::with_probes_and_variants([(TFC1, AxiomVariant::Fixed)]);
+    let study = json!({
+        "format": 1,
+        "definition": {
+            "format": 1, "name": name, "title": name, "collection": "none", "pool": "judged",
+            "probes": ["tfc1"], "variants": ["fixed"], "rankers": [],
+            "limits": MiningThresholds::STANDARD,
+        },
+        "created": "2026-11-20", "software": "0.1.0", "collection_hash": "",
+        "instances_hash": no_instances.finish(),
+        "totals": {"n_docs": 0, "n_terms": 0},
+        "terms": {}, "queries": [], "docs": [], "qrels": {}, "study_docs": [], "pools": [],
+        "instances": [{
+            "axiom": "tfc1", "mode": "fixed", "claim": "above", "found": [], "starts": [0],
+            "texts": [],
+        }],
+        "pairs": {"starts": [0], "texts": []}, "scores": [],
+    });
+    serde_json::from_value(study).expect("the fields are those of a study")
 }
 
 fn training_name() -> String {
@@ -433,6 +459,19 @@ examples! {
     };
     ListModelsRequest => ListModelsRequest {};
     LoadModelRequest => LoadModelRequest { model: model() };
+
+    UpdateStudyRequest => UpdateStudyRequest {
+        study: "my-study".to_owned(),
+        title: Some("Ferries and bridges".to_owned()),
+        is_published: Some(true),
+        ..UpdateStudyRequest::default()
+    };
+    UploadStudyRequest => UploadStudyRequest {
+        name: "my-study".to_owned(),
+        title: Some("Ferries".to_owned()),
+        replace: false,
+        study: Box::new(empty_study("local")),
+    };
 
     CreateScoringJobRequest => CreateScoringJobRequest {
         model: model(),

@@ -7,6 +7,7 @@ use shared::late_interaction::LateInteractionAnalysisWithRankerSlug;
 use shared::study::Study;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::{StudyOverview, StudySummary};
+use tokio::sync::{Mutex, MutexGuard};
 
 use crate::cache::LruComputationCache;
 use crate::error::{Error, run_blocking};
@@ -36,7 +37,7 @@ const EXPORTS: usize = 32;
 const EXPORT_BYTES: usize = 256 << 20;
 
 /// Caches studies, their sorted instances, summaries, overviews, late-interaction analyses and
-/// exports, by study and revision.
+/// exports, by study and revision. Also lets one request at a time change a study.
 pub(in crate::http) struct StudyCache {
     folder: DataFolder,
     studies: LruComputationCache<Version, Arc<Study>>,
@@ -48,6 +49,8 @@ pub(in crate::http) struct StudyCache {
         Arc<Vec<LateInteractionAnalysisWithRankerSlug>>,
     >,
     exports: LruComputationCache<(Version, ContentCoding), Bytes>,
+    /// Held while the files and the row of a study are changed.
+    changes: Mutex<()>,
 }
 
 /// Name and revision of a study.
@@ -63,7 +66,18 @@ impl StudyCache {
             overviews: LruComputationCache::with_max_values(OVERVIEWS),
             analyses: LruComputationCache::with_max_values(STUDIES_WITH_ANALYSES),
             exports: LruComputationCache::with_max_weight(EXPORTS, EXPORT_BYTES, Bytes::len),
+            changes: Mutex::new(()),
         }
+    }
+
+    /// Returns the data folder that has the studies.
+    pub(super) fn folder(&self) -> &DataFolder {
+        &self.folder
+    }
+
+    /// Waits for the turn to change a study, held until the result is dropped.
+    pub(super) async fn change(&self) -> MutexGuard<'_, ()> {
+        self.changes.lock().await
     }
 
     /// Returns the summary of a study with its present visibility.

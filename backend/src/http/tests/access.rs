@@ -120,6 +120,7 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
         AccessRole::Operator,
         RequestMethod::Post,
         &[
+            "/api/studies",
             "/api/jobs",
             "/api/jobs/{job}/cancel",
             "/api/jobs/{job}/resume",
@@ -132,7 +133,7 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
     (
         AccessRole::Operator,
         RequestMethod::Patch,
-        &["/api/trainings/{training}"],
+        &["/api/studies/{study}", "/api/trainings/{training}"],
     ),
 ];
 

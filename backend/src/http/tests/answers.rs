@@ -191,7 +191,7 @@ async fn bad_requests_are_the_callers_fault() {
     check(get("/api"), 404, "/api/docs").await;
     for (method, path, body, says) in [
         ("DELETE", "/api/jobs", "", "/api/jobs does not take DELETE"),
-        ("POST", "/api/studies", "{}", "does not take POST"),
+        ("PUT", "/api/studies", "{}", "does not take PUT"),
         ("POST", "/studies/open", "{}", "does not take POST"),
     ] {
         check(request(method, path, body), 405, says).await;

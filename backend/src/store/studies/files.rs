@@ -21,7 +21,7 @@ use shared::score::{RankerInfo, RankerQueryDocumentScores};
 use shared::study::Study;
 
 use super::instance_orders::{self, InstanceOrderFile, InstanceOrders, SourceHasher};
-use super::mapped_columns;
+use super::{late_interaction, mapped_columns};
 use crate::error::Error;
 use crate::store::instances::{self, CollectionExternalIds, InstanceFileMetadata};
 use crate::store::scores::StudyScoreColumns;
@@ -76,17 +76,115 @@ struct StoredOrders {
     files: BTreeMap<String, String>,
 }
 
+/// The part of `study.json` with the texts that operators change on the page of the study.
+#[derive(Deserialize)]
+struct StoredTitle {
+    study: StudyWithTitle,
+}
+
+#[derive(Deserialize)]
+struct StudyWithTitle {
+    definition: DefinitionWithTitle,
+}
+
+#[derive(Deserialize)]
+struct DefinitionWithTitle {
+    title: String,
+    #[serde(default)]
+    description: String,
+}
+
+/// Locks the folder of a study against other writers until the result is dropped. Returns `None`
+/// where folders cannot be locked.
+fn lock_against_writers(folder: &Path) -> Option<File> {
+    let lock = File::open(folder).ok()?;
+    lock.lock().ok()?;
+    Some(lock)
+}
+
 /// Writes a study to its folder in the data folder, and removes the folder again if the first write
 /// of a study fails.
 pub(crate) fn save_study_files(data: &DataFolder, study: &Study) -> Result<(), Error> {
     let folder = data.study_folder(&study.definition.name)?;
     fs::create_dir_all(&folder).map_err(Error::io_error_converter(&folder, WRITE_REMEDY))?;
-    let saved = save_in(&folder, study, instance_orders::MIN_INSTANCES);
+    let _lock = lock_against_writers(&folder);
+    save_locked(&folder, study)
+}
+
+/// Writes a study that has new scores. If its title or description was changed since it was
+/// loaded, it takes those that are stored.
+pub(crate) fn save_study_with_stored_title(
+    data: &DataFolder,
+    study: &mut Study,
+) -> Result<(), Error> {
+    let folder = data.study_folder(&study.definition.name)?;
+    fs::create_dir_all(&folder).map_err(Error::io_error_converter(&folder, WRITE_REMEDY))?;
+    let _lock = lock_against_writers(&folder);
+    // A study that is damaged is written whole.
+    if let Ok(stored) = read_manifest::<StoredTitle>(&folder, &study.definition.name) {
+        study.definition.title = stored.study.definition.title;
+        study.definition.description = stored.study.definition.description;
+    }
+    save_locked(&folder, study)
+}
+
+/// Changes the title and the description of a stored study; `None` keeps one as it is. Returns the
+/// title. Data files and hashes stay.
+pub(crate) fn update_title_and_description(
+    data: &DataFolder,
+    name: &str,
+    title: Option<String>,
+    description: Option<String>,
+) -> Result<String, Error> {
+    let folder = data.study_folder(name)?;
+    let _lock = lock_against_writers(&folder);
+    let mut head: StudyManifest = read_manifest(&folder, name)?;
+    let definition = &mut head.study.definition;
+    let before = definition.title.clone();
+    definition.title = title.unwrap_or(before.clone());
+    if let Some(description) = description {
+        definition.description = description;
+    }
+    let title = definition.title.clone();
+    let sum = write_definition(&folder, &head.study)?;
+    // Studies of earlier versions have no checksums.
+    if !head.files.is_empty() {
+        head.files.insert(DEFINITION.to_owned(), sum);
+    }
+    write_manifest(&folder, &head)?;
+    let renamed = late_interaction::rename_late_interaction_analyses(data, name, &before, &title);
+    if let Err(error) = renamed {
+        tracing::warn!("study {name}: its late-interaction analyses keep their title: {error}");
+    }
+    Ok(title)
+}
+
+fn save_locked(folder: &Path, study: &Study) -> Result<(), Error> {
+    let saved = save_in(folder, study, instance_orders::MIN_INSTANCES);
     if saved.is_err() && !folder.join(HEAD).exists() {
         // Removes the incomplete study. The error of the save is reported, not one from here.
-        let _ = fs::remove_dir_all(&folder);
+        let _ = fs::remove_dir_all(folder);
     }
     saved
+}
+
+/// Writes a study to a temporary folder and loads it again. Returns an error about the field
+/// `study` if the result is another study, which no study that was made by this program is.
+pub(crate) fn ensure_study_can_be_stored(data: &DataFolder, study: &Study) -> Result<(), Error> {
+    let folder = data.study_folder(&study.definition.name)?;
+    let studies = folder.parent().expect("the folder of a study has a parent");
+    fs::create_dir_all(studies).map_err(Error::io_error_converter(studies, WRITE_REMEDY))?;
+    let scratch =
+        tempfile::tempdir_in(studies).map_err(Error::io_error_converter(studies, WRITE_REMEDY))?;
+    save_in(scratch.path(), study, instance_orders::MIN_INSTANCES)?;
+    match load_from(scratch.path(), &study.definition.name) {
+        Ok(loaded) if loaded == *study => Ok(()),
+        Ok(_) | Err(Error::CorruptData { .. } | Error::Input(_)) => {
+            let reason = "cannot be stored: its parts contradict each other; make it again";
+            Err(shared::error::Error::malformed_value("study", reason).into())
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Writes a study to a folder. Instances are sorted for probes with at least
@@ -149,11 +247,7 @@ fn save_in(folder: &Path, study: &Study, min_instances_to_sort: usize) -> Result
             orders.push(InstanceOrderFile { source, file });
         }
     }
-    let definition = folder.join(DEFINITION);
-    write(&definition, study.definition.to_toml().as_bytes())?;
-    let sum = checksum::file_checksum(&definition)
-        .map_err(Error::io_error_converter(&definition, WRITE_REMEDY))?;
-    files.insert(DEFINITION.to_owned(), sum);
+    files.insert(DEFINITION.to_owned(), write_definition(folder, study)?);
 
     let mut rest = study.clone();
     let scored = rest.scores.drain(..);
@@ -172,9 +266,20 @@ fn save_in(folder: &Path, study: &Study, min_instances_to_sort: usize) -> Result
         orders,
         files,
     };
-    let json = serde_json::to_vec(&head).map_err(|it| not_json(study, &it))?;
-    write(&folder.join(HEAD), &checksum::add_json_checksum(&json))?;
+    write_manifest(folder, &head)?;
     remove_others(folder, &head)
+}
+
+/// Writes the definition of a study, and returns the checksum of the file.
+fn write_definition(folder: &Path, study: &Study) -> Result<String, Error> {
+    let path = folder.join(DEFINITION);
+    write(&path, study.definition.to_toml().as_bytes())?;
+    checksum::file_checksum(&path).map_err(Error::io_error_converter(&path, WRITE_REMEDY))
+}
+
+fn write_manifest(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
+    let json = serde_json::to_vec(head).map_err(|it| not_json(&head.study, &it))?;
+    write(&folder.join(HEAD), &checksum::add_json_checksum(&json))
 }
 
 fn not_json(study: &Study, error: &serde_json::Error) -> Error {
@@ -218,7 +323,10 @@ fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
 
 /// Loads a study. All files that it reads are verified.
 pub(crate) fn load_and_verify_study(data: &DataFolder, name: &str) -> Result<Study, Error> {
-    let folder = data.study_folder(name)?;
+    load_from(&data.study_folder(name)?, name)
+}
+
+fn load_from(folder: &Path, name: &str) -> Result<Study, Error> {
     let damaged = |reason: String| Error::CorruptData {
         what: format!("study {name}"),
         reason,
@@ -232,7 +340,7 @@ pub(crate) fn load_and_verify_study(data: &DataFolder, name: &str) -> Result<Stu
         columns,
         orders: _,
         files,
-    } = read_head(&folder, name)?;
+    } = read_head(folder, name)?;
     if study.format != 1 {
         let reason = format!("layout {} is later than this version's 1", study.format);
         return Err(damaged(reason));
@@ -253,7 +361,7 @@ pub(crate) fn load_and_verify_study(data: &DataFolder, name: &str) -> Result<Stu
     study.instances = match mapped {
         Some(instances) => instances,
         None => {
-            open(&folder, &files, &instances)?;
+            open(folder, &files, &instances)?;
             read_instances(&study, &folder.join(instances))?
         }
     };
@@ -266,10 +374,8 @@ pub(crate) fn load_and_verify_study(data: &DataFolder, name: &str) -> Result<Stu
             "its instances are of other queries; make it again".to_owned(),
         ));
     }
-    let columns = StudyScoreColumns::read_parquet_file(
-        open(&folder, &files, &scores)?,
-        &folder.join(scores),
-    )?;
+    let columns =
+        StudyScoreColumns::read_parquet_file(open(folder, &files, &scores)?, &folder.join(scores))?;
     for (at, ranker) in rankers.into_iter().enumerate() {
         let (values, truncated) =
             columns.ranker_scores_and_truncated_pairs(at as u32, study.pairs.len());
@@ -334,7 +440,7 @@ pub(crate) fn verify_study_files(data: &DataFolder, name: &str) -> Result<usize,
     for file in files.keys() {
         open(&folder, &files, file)?;
     }
-    super::late_interaction::load_late_interaction_analyses(data, name)?;
+    late_interaction::load_late_interaction_analyses(data, name)?;
     Ok(match files.len() {
         0 => 0,
         n_files => n_files + 1,
@@ -359,7 +465,7 @@ pub(crate) fn reread_study_files(
         let path = folder.join(file);
         checksum::reread_and_verify_checksum(&path, sum, REMEDY, &mut keep_on)?;
     }
-    super::late_interaction::verify_late_interaction_analyses(data, name, keep_on)
+    late_interaction::verify_late_interaction_analyses(data, name, keep_on)
 }
 
 fn read_head(folder: &Path, name: &str) -> Result<StudyManifest, Error> {
@@ -446,165 +552,4 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use std::collections::BTreeSet;
-
-    use shared::study::StudyDefinition;
-    use shared::study::build::{self, StudyInputs};
-    use shared::study::preparation::run_never_waiting_future;
-
-    use super::*;
-    use crate::pipeline::ParallelExecutor;
-
-    /// Creates a study of the demo collection with lexical rankers, small enough to be read a
-    /// thousand times.
-    pub(in crate::store::studies) fn make_small_study() -> Study {
-        let definition = "format = 1\nname = \"small\"\ntitle = \"Small\"\n\
-                          collection = \"demo\"\nn_queries = 2\npool = \"rank:bm25:10\"\n\
-                          probes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]\n\
-                          rankers = [\"bm25\", \"ql\"]\n[limits]\nlength_gap_terms = 10\n\
-                          min_terms = 1\nrepeat_from = 2\nrepeat_to = 4\n\
-                          repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\n\
-                          seed = 42\n";
-        let definition = StudyDefinition::from_toml("study.toml", definition).unwrap();
-        let mut collection = crate::demo::embedded_demo_collection().unwrap();
-        definition.remove_unused_collection_queries(&mut collection);
-        let inputs = StudyInputs {
-            rankers: vec!["bm25".parse().unwrap(), "ql".parse().unwrap()],
-            definition,
-            collection,
-            files: Default::default(),
-            created: "2026-11-20".to_owned(),
-        };
-        run_never_waiting_future(build::make_study(inputs, &mut ParallelExecutor::default()))
-            .unwrap()
-    }
-
-    fn stored() -> (tempfile::TempDir, DataFolder, Study) {
-        let home = tempfile::tempdir().unwrap();
-        let data = DataFolder::open(home.path()).unwrap();
-        let study = make_small_study();
-        save_study_files(&data, &study).unwrap();
-        (home, data, study)
-    }
-
-    fn names(folder: &Path) -> BTreeSet<String> {
-        let entries = fs::read_dir(folder).unwrap();
-        let name = |it: std::io::Result<fs::DirEntry>| it.unwrap().file_name().into_string();
-        entries.map(|it| name(it).unwrap()).collect()
-    }
-
-    #[test]
-    fn a_flipped_bit_is_named_or_changes_nothing() {
-        let (_home, data, study) = stored();
-        let folder = data.study_folder("small").unwrap();
-        assert_eq!(load_and_verify_study(&data, "small").unwrap(), study);
-        assert_eq!(verify_study_files(&data, "small").unwrap(), 5);
-        assert_eq!(names(&folder).len(), 5);
-        for name in names(&folder) {
-            let path = folder.join(&name);
-            let whole = fs::read(&path).unwrap();
-            // Bits at positions spread by the golden ratio.
-            for n in 0..25_u32 {
-                let part = (f64::from(n) * 0.618_034).fract();
-                let bit = (part * (whole.len() * 8) as f64) as usize;
-                let mut flipped = whole.clone();
-                flipped[bit / 8] ^= 1 << (bit % 8);
-                fs::write(&path, flipped).unwrap();
-                let told = |error: Error| {
-                    let told = error.to_string();
-                    let named = told.contains(&format!("{name} is damaged"));
-                    assert!(named && told.contains("study run"), "{name}, {bit}: {told}");
-                };
-                told(verify_study_files(&data, "small").expect_err(&name));
-                match load_and_verify_study(&data, "small") {
-                    Ok(found) => assert!(found == study, "{name}: bit {bit} changed the study"),
-                    Err(error) => told(error),
-                }
-            }
-            fs::write(&path, whole).unwrap();
-        }
-        assert_eq!(load_and_verify_study(&data, "small").unwrap(), study);
-    }
-
-    #[test]
-    fn a_study_that_is_saved_again_has_only_its_own_files() {
-        let (_home, data, mut study) = stored();
-        let folder = data.study_folder("small").unwrap();
-        let before = names(&folder);
-        save_study_files(&data, &study).unwrap();
-        assert_eq!(names(&folder), before);
-        // The same instances with other metadata go to another file, so that a program that is
-        // stopped in between leaves the old file intact.
-        study.scores.pop();
-        study.definition.rankers.pop();
-        study.software = "0.0.9".to_owned();
-        save_study_files(&data, &study).unwrap();
-        let after = names(&folder);
-        assert_eq!(after.len(), 5);
-        assert_eq!(
-            after.intersection(&before).count(),
-            3,
-            "{before:?} {after:?}"
-        );
-        assert_eq!(load_and_verify_study(&data, "small").unwrap(), study);
-    }
-
-    #[test]
-    fn sorted_instances_are_made_again_only_for_other_scores() {
-        let (_home, data, mut study) = stored();
-        let folder = data.study_folder("small").unwrap();
-        let save = |study: &Study| save_in(&folder, study, 1).unwrap();
-        let orders = || {
-            let names = names(&folder).into_iter();
-            names
-                .filter(|it| it.starts_with("order-"))
-                .collect::<BTreeSet<_>>()
-        };
-        let written = |name: &String| fs::metadata(folder.join(name)).unwrap().modified().unwrap();
-        assert!(orders().is_empty());
-        save(&study);
-        let before = orders();
-        assert_eq!(before.len(), 2);
-        let instances = &study.instances[0];
-        let count = |study: &Study| {
-            let orders = load_instance_orders(&data, study).unwrap();
-            let found = (0..study.scores.len()).filter_map(|row| orders.get(row, instances));
-            found.count()
-        };
-        assert_eq!(count(&study), 2);
-        assert_eq!(verify_study_files(&data, "small").unwrap(), 7);
-        // One ranker less and another title: what is left stays as it is.
-        study.scores.pop();
-        study.definition.rankers.pop();
-        study.definition.title = "Smaller".to_owned();
-        let times: Vec<_> = before.iter().map(written).collect();
-        save(&study);
-        let left = orders();
-        assert!(left.len() == 1 && left.is_subset(&before));
-        let unchanged = left.iter().all(|it| times.contains(&written(it)));
-        assert!(unchanged && count(&study) == 1);
-        // A damaged file is not used, named by a check, and made again.
-        let path = folder.join(left.first().unwrap());
-        let mut bytes = fs::read(&path).unwrap();
-        bytes[9] ^= 1;
-        fs::write(&path, &bytes).unwrap();
-        assert_eq!(count(&study), 0);
-        let error = verify_study_files(&data, "small").unwrap_err().to_string();
-        assert!(error.contains("order-"), "{error}");
-        save(&study);
-        assert_eq!((orders(), count(&study)), (left, 1));
-    }
-
-    #[test]
-    fn a_study_of_an_earlier_version_has_no_checksums_and_is_read() {
-        let (_home, data, study) = stored();
-        let head = data.study_folder("small").unwrap().join(HEAD);
-        let json = fs::read_to_string(&head).unwrap();
-        let from = json.find("\"study\":").unwrap();
-        let to = json.rfind(",\"files\":").unwrap();
-        fs::write(&head, format!("{{{}}}", &json[from..to])).unwrap();
-        assert_eq!(load_and_verify_study(&data, "small").unwrap(), study);
-        assert_eq!(verify_study_files(&data, "small").unwrap(), 0);
-    }
-}
+pub(crate) mod tests;

@@ -32,6 +32,32 @@ pub(crate) fn save_late_interaction_analysis(
     })
 }
 
+/// Gives the analyses that have the title of their study its new one. Others were titled by hand.
+pub(crate) fn rename_late_interaction_analyses(
+    data: &DataFolder,
+    study: &str,
+    before: &str,
+    title: &str,
+) -> Result<(), Error> {
+    let analyses = load_late_interaction_analyses(data, study)?.into_iter();
+    for mut it in analyses.filter(|it| it.header.title == before) {
+        title.clone_into(&mut it.header.title);
+        save_late_interaction_analysis(data, study, &it)?;
+    }
+    Ok(())
+}
+
+/// Removes the analyses of a study, which has been replaced by another one.
+pub(crate) fn remove_late_interaction_analyses(
+    data: &DataFolder,
+    study: &str,
+) -> Result<(), Error> {
+    for it in list_analysis_files(data, study)? {
+        fs::remove_file(&it.path).map_err(Error::io_error_converter(&it.path, WRITE_REMEDY))?;
+    }
+    Ok(())
+}
+
 /// A file with an analysis, and what shows that it was written again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct AnalysisFileVersion {
