@@ -12,6 +12,7 @@ mod people;
 mod proxy;
 mod rerank;
 mod review;
+mod simulated_annotators;
 
 use std::net::IpAddr;
 
