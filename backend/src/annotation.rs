@@ -15,14 +15,18 @@ mod log_writer;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use shared::annotation::agreement::{self, InterAnnotatorAgreementReport};
-use shared::annotation::estimate;
+use shared::annotation::agreement::{self, AgreementCoefficients, InterAnnotatorAgreementReport};
 use shared::annotation::event::RequiredRole;
+use shared::annotation::export::ItemQueryAndDocIds;
 use shared::annotation::judgments::{AdjudicationQueueItem, DisputeReason, adjudication_queue};
 use shared::annotation::progress::{AnnotationTaskProgress, measure_annotation_progress};
-use shared::annotation::{ClientAnnotationEvent, ItemNo, PersonId, ReceivedAnnotationEvent};
+use shared::annotation::{
+    AnnotationItem, AnnotationTaskDefinition, ClientAnnotationEvent, ItemNo, PersonId,
+    ReceivedAnnotationEvent, estimate, sample,
+};
 use shared::api::annotation::{
-    AnnotationTaskResults, AnnotationTaskStatus, EventOutcome, TaskId, UpdateTaskRequest,
+    AnnotationTaskResults, AnnotationTaskStatus, EventOutcome, SimulatedTaskResults, TaskId,
+    UpdateTaskRequest,
 };
 use shared::api::own_data::OwnTaskData;
 use shared::study::Study;
@@ -34,7 +38,9 @@ use crate::cache::LruComputationCache;
 use crate::clock;
 use crate::error::{Error, run_blocking};
 use crate::store::Database;
-use crate::store::annotation_tasks::{AnnotationTaskRow, NewAnnotationTask};
+use crate::store::annotation_tasks::{
+    AnnotationItemWithExternalIds, AnnotationTaskRow, NewAnnotationTask,
+};
 use crate::store::server_place::ServerRole;
 use crate::store::studies::{StudyListEntry, study_instances_and_collection_hash};
 
@@ -158,6 +164,9 @@ impl AnnotationTaskService {
     ) -> Result<Arc<InMemoryTaskState>, Error> {
         self.ensure_main_server()?;
         let desk = self.task_state(asked.task).await?;
+        if asked.status.is_some() {
+            ensure_annotators_are_people(&desk)?;
+        }
         // While this is held, nobody else changes the task or leases items.
         let turn = desk.turn.lock().await;
         let mut row = (*desk.task_row()).clone();
@@ -190,6 +199,7 @@ impl AnnotationTaskService {
         n: usize,
     ) -> Result<LeasedAssignments, Error> {
         self.ensure_main_server()?;
+        ensure_annotators_are_people(desk)?;
         let turn = desk.turn.lock().await;
         let asked = desk.clone();
         let promise = move || Ok(asked.lease_items(person, n));
@@ -230,6 +240,7 @@ impl AnnotationTaskService {
         events: Vec<ClientAnnotationEvent>,
     ) -> Result<Vec<EventOutcome>, Error> {
         self.ensure_main_server()?;
+        ensure_annotators_are_people(desk)?;
         let at_ms = unix_time_ms_u64();
         let n_items = desk.items().len() as u32;
         let mut outcomes = Vec::new();
@@ -323,21 +334,37 @@ impl AnnotationTaskService {
             run_blocking("estimating what people say", move || {
                 let (items, log) = (desk.items(), desk.clone_event_log());
                 let dials = &row.task.filter.controls;
+                let agreement = agreement::overall_agreement_coefficients(items, &log);
                 let estimates = study.map(|study| {
                     ensure_loaded_study_is_unchanged(&row, &study)?;
                     let reviewed =
                         estimate::load_sampled_item_preferences(&study, dials, items, &log)?;
                     Ok::<_, Error>(estimate::compute_agreement_estimates(&reviewed))
                 });
-                Ok(Arc::new(AnnotationTaskResults {
+                let of_people = AnnotationTaskResults {
                     task: row.no,
                     title: row.task.title.clone(),
                     status: row.state,
                     is_public: row.results_public,
                     is_outdated: outdated,
                     n_people: desk.n_annotators_with_decisions(),
-                    agreement: agreement::overall_agreement_coefficients(items, &log),
+                    agreement,
                     estimates: estimates.transpose()?,
+                    simulated: None,
+                };
+                Ok(Arc::new(match &row.task.simulation {
+                    None => of_people,
+                    Some(simulation) => AnnotationTaskResults {
+                        n_people: 0,
+                        agreement: AgreementCoefficients::default(),
+                        estimates: None,
+                        simulated: Some(SimulatedTaskResults {
+                            simulation: simulation.clone(),
+                            agreement: of_people.agreement,
+                            estimates: of_people.estimates,
+                        }),
+                        ..of_people
+                    },
                 }))
             })
             .await
@@ -375,6 +402,55 @@ impl AnnotationTaskService {
         let states = (desks.term == term).then_some(&desks.states);
         states.and_then(|it| it.get(&task)).cloned()
     }
+}
+
+/// Draws the items of a new task from its study.
+pub(crate) fn new_task_from_study(
+    study: &Study,
+    task: AnnotationTaskDefinition,
+) -> Result<NewAnnotationTask, Error> {
+    let drawn = sample::sample_task_items(study, &task)?;
+    let with_ids = drawn
+        .items
+        .into_iter()
+        .map(|item| AnnotationItemWithExternalIds {
+            ids: query_and_doc_ids(study, &item),
+            item,
+        });
+    Ok(NewAnnotationTask {
+        study_hash: study_instances_and_collection_hash(study),
+        made_ms: unix_time_ms_u64(),
+        n_candidates: drawn.n_candidates,
+        items: with_ids.collect(),
+        task,
+    })
+}
+
+fn query_and_doc_ids(study: &Study, item: &AnnotationItem) -> ItemQueryAndDocIds {
+    let place = item.instance;
+    let texts = study
+        .instances_of_probe(place.probe, place.variant)
+        .map(|it| it.claim_at(place.index as usize));
+    let texts = texts
+        .iter()
+        .flat_map(|it| it.docs_in_claim_order().to_vec());
+    ItemQueryAndDocIds {
+        query: study.queries[item.query as usize].id.clone(),
+        documents: texts.map(|it| study.study_doc_id(it)).collect(),
+    }
+}
+
+/// Returns an error if the annotators of the task are simulated: then no person annotates or
+/// adjudicates, so that none of its numbers mixes both.
+fn ensure_annotators_are_people(desk: &InMemoryTaskState) -> Result<(), Error> {
+    if !desk.task_row().task.is_simulated() {
+        return Ok(());
+    }
+    let reason = "the annotators of this task are simulated, so that nobody can annotate or \
+                  change it; try its items without an account, or create a task for people";
+    Err(Error::Conflict {
+        reason: reason.to_owned(),
+    })
 }
 
 /// Returns an error unless the task is open and the study still has the instances and texts that

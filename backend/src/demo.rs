@@ -1,5 +1,6 @@
 //! The demo collection and the demo study, which are embedded in the program.
 
+mod annotation_task;
 mod models;
 
 use std::collections::BTreeMap;
@@ -71,7 +72,8 @@ const WORD_VECTORS: GloveSettings = GloveSettings {
     seed: 42,
 };
 
-/// Creates and publishes the demo study with its lexical rankers, unless it is stored already.
+/// Creates and publishes the demo study with its lexical rankers and its annotation task, unless
+/// they are stored already.
 /// Returns the remaining work for its neural rankers, which takes minutes; `None` if it has none.
 pub(crate) fn create_and_publish_demo_study(
     folder: &DataFolder,
@@ -120,6 +122,7 @@ pub(crate) fn create_and_publish_demo_study(
             study
         }
     };
+    annotation_task::create_if_missing(folder, &study)?;
     Ok(is_neural.then(|| PendingDemoScores {
         study,
         is_new,

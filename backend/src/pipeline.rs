@@ -114,7 +114,15 @@ pub(crate) fn compute_candidate_pools(
 }
 
 /// The numbers of the instances on which annotators have decided.
-pub(crate) type ReviewedInstances = BTreeMap<(Probe, AxiomVariant), Vec<u64>>;
+pub(crate) type ReviewedInstances = BTreeMap<(Probe, AxiomVariant), ReviewedInstanceNumbers>;
+
+/// The numbers of the instances of a probe and variant on which annotators have decided, in any
+/// order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReviewedInstanceNumbers {
+    pub by_people: Vec<u64>,
+    pub by_simulated_annotators: Vec<u64>,
+}
 
 /// Returns one page of the instances of a cell, from sorted instances if there are any. Otherwise
 /// all instances are looked at, on all cores.
@@ -127,7 +135,8 @@ pub(crate) fn list_instance_page(
     let lister = study.instance_lister(listing)?;
     let instances = lister.instances();
     let numbers = reviewed.get(&(instances.probe, instances.variant));
-    let lister = lister.with_reviewed_instances(numbers.cloned().unwrap_or_default());
+    let numbers = numbers.cloned().unwrap_or_default();
+    let lister = lister.with_reviewed_instances(numbers.by_people, numbers.by_simulated_annotators);
     let row = study.parse_ranker_row_index(&listing.ranker)?;
     let order = orders.get(row, lister.instances());
     if let Some(page) = order.and_then(|it| lister.page_from_order(it)) {

@@ -22,6 +22,7 @@ pub(crate) mod markdown;
 pub(crate) mod figure;
 pub(crate) mod figure_picker;
 pub(crate) mod section;
+pub(crate) mod simulated_annotators;
 pub(crate) mod table;
 pub(crate) mod export_buttons;
 pub(crate) mod figure_section;

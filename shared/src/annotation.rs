@@ -26,6 +26,7 @@ pub mod content;
 pub mod agreement;
 pub mod estimate;
 pub mod progress;
+pub mod simulation;
 pub mod trial;
 pub mod tables;
 pub mod export;
@@ -55,6 +56,25 @@ pub struct PersonId(pub u32);
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct ItemNo(pub u32);
+
+/// Who the annotators of a task are: people, or programs in their place. No task has both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnnotatorKind {
+    /// Invited people.
+    People,
+    /// Simulated annotators.
+    Simulated,
+}
+
+impl AnnotatorKind {
+    /// Returns what titles of tables and figures call the annotators.
+    pub fn noun(self) -> &'static str {
+        match self {
+            AnnotatorKind::People => "annotators",
+            AnnotatorKind::Simulated => "simulated annotators",
+        }
+    }
+}
 
 #[cfg(test)]
 mod fixture;

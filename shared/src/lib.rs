@@ -61,6 +61,7 @@
 
 pub mod error;
 pub mod user_text;
+pub mod qr_code;
 mod interner;
 pub mod integer_column;
 pub mod collection;

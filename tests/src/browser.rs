@@ -33,6 +33,7 @@ mod first_paint;
 mod first_screen;
 mod long_tasks;
 mod annotation;
+mod trial;
 mod account;
 mod live_reload;
 

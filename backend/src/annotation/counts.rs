@@ -117,8 +117,8 @@ impl TaskProgressCounts {
             .is_some_and(|it| *it > 0)
     }
 
-    /// Returns the progress of a person and of all annotators. [`TaskProgressSummary::n_available`]
-    /// is left at 0.
+    /// Returns the progress of a person and of all annotators, as if all were people.
+    /// [`TaskProgressSummary::n_available`] is left at 0.
     pub(super) fn summarize_own_and_total_progress(
         &self,
         person: Option<PersonId>,
@@ -133,6 +133,7 @@ impl TaskProgressCounts {
             n_decisions: self.n_filled,
             n_decisions_required: self.n_drawn * u64::from(self.overlap),
             n_annotators: self.n_annotators_with_decisions(),
+            n_simulated_annotators: 0,
         }
     }
 

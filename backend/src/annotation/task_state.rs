@@ -13,7 +13,8 @@ use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::event::AnnotationEventAction;
 use shared::annotation::task::StudyInstanceRef;
 use shared::annotation::{
-    AnnotationEventKey, AnnotationItem, AnnotationLog, ItemNo, PersonId, ReceivedAnnotationEvent,
+    AnnotationEventKey, AnnotationItem, AnnotationLog, ItemAnswers, ItemNo, PersonId,
+    ReceivedAnnotationEvent,
 };
 use shared::api::annotation::{
     AnnotationTaskStatus, AnnotationTaskSummary, EventWithStatus, TaskId, TaskProgressSummary,
@@ -149,6 +150,18 @@ impl InMemoryTaskState {
         reviewed.map(|it| it.1.instance).collect()
     }
 
+    /// Returns the number of the item of an instance, if the task has one that is no training item.
+    pub(crate) fn item_of_instance(&self, instance: StudyInstanceRef) -> Option<ItemNo> {
+        let mut items = (0..).map(ItemNo).zip(&self.items);
+        let found = items.find(|(_, item)| item.instance == instance && !is_training_item(item));
+        found.map(|it| it.0)
+    }
+
+    /// Returns the answers to an item that count.
+    pub(crate) fn item_answers(&self, item: ItemNo) -> ItemAnswers {
+        ItemAnswers::from_log(&self.read().log, item)
+    }
+
     /// Returns the summary of the task for lists, with the progress of a person.
     pub(crate) fn task_summary(&self, person: Option<PersonId>) -> AnnotationTaskSummary {
         let row = self.task_row();
@@ -160,6 +173,7 @@ impl InMemoryTaskState {
             are_results_public: row.results_public,
             probes: row.task.probes.clone(),
             created_ms: row.made_ms,
+            is_simulated: row.task.is_simulated(),
             progress: self.progress_summary_for_person(person),
         }
     }
@@ -174,6 +188,14 @@ impl InMemoryTaskState {
         let standing = work
             .tally
             .summarize_own_and_total_progress(person, &self.items);
+        let standing = match row.task.is_simulated() {
+            true => TaskProgressSummary {
+                n_annotators: 0,
+                n_simulated_annotators: standing.n_annotators,
+                ..standing
+            },
+            false => standing,
+        };
         let open = person.filter(|it| {
             row.state == AnnotationTaskStatus::Open && !work.log.is_person_excluded(*it)
         });
@@ -193,7 +215,8 @@ impl InMemoryTaskState {
         self.read().tally.n_training_items_left(person, &self.items)
     }
 
-    /// Returns the number of people who have decided on at least one item.
+    /// Returns the number of people, or of simulated annotators, who have decided on at least one
+    /// item.
     pub(crate) fn n_annotators_with_decisions(&self) -> u32 {
         self.read().tally.n_annotators_with_decisions()
     }

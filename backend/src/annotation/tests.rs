@@ -13,8 +13,8 @@ use shared::annotation::event::{
 };
 use shared::annotation::export::ItemQueryAndDocIds;
 use shared::annotation::task::{
-    AnnotationItemRole, AnnotationTaskDefinition, InstanceWithReferenceAnswer, SamplingDesign,
-    StudyInstanceRef, TaskInstanceFilter,
+    AnnotationItemRole, AnnotationTaskDefinition, AnnotatorSimulation, InstanceWithReferenceAnswer,
+    SamplingDesign, StudyInstanceRef, TaskInstanceFilter,
 };
 use shared::annotation::{
     AnnotationEventKey, AnnotationItem, AnnotationLog, AnnotatorAnswer, DocumentDisplayOrder,
@@ -112,6 +112,20 @@ pub(crate) fn task(study: &str) -> AnnotationTaskDefinition {
         guidelines: "Read **both**.".to_owned(),
         training: vec![known(0)],
         gold: vec![known(1)],
+        simulation: None,
+    }
+}
+
+/// Returns a task whose annotators are simulated as those of the demo are.
+pub(crate) fn simulated_task(study: &str) -> AnnotationTaskDefinition {
+    AnnotationTaskDefinition {
+        annotators_per_item: 3,
+        training: Vec::new(),
+        gold: Vec::new(),
+        simulation: Some(AnnotatorSimulation {
+            error_rates: vec![0.05, 0.15, 0.3],
+        }),
+        ..task(study)
     }
 }
 
@@ -244,6 +258,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
             n_available: 0,
             n_decisions: n_work as u64 - 1,
             n_annotators: 1,
+            n_simulated_annotators: 0,
             ..before
         };
         assert_eq!(standing, expected);

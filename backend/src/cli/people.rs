@@ -8,6 +8,7 @@ use shared::api::people::{
     PersonAccountSummary,
 };
 use shared::error::Error as InputError;
+use shared::qr_code::QrCodeModules;
 
 use super::{CommandOutcome, print_json};
 use crate::clock::unix_time_ms;
@@ -75,6 +76,9 @@ struct InviteArgs {
     /// Server address (https://HOST), to print the complete link
     #[arg(long, value_name = "URL")]
     site: Option<String>,
+    /// Show the complete link as a QR code for the camera of a phone, too
+    #[arg(long, requires = "site", conflicts_with = "json")]
+    qr: bool,
     /// Print JSON, as POST /api/invitations returns it
     #[arg(long)]
     json: bool,
@@ -154,7 +158,11 @@ impl InviteArgs {
         match self.json {
             true => print_json(&made),
             false => {
-                println!("{}", link(self.site.as_deref(), &made));
+                let link = link(self.site.as_deref(), &made);
+                println!("{link}");
+                if self.qr {
+                    eprint!("{}", QrCodeModules::encode_link(&link)?.terminal_text());
+                }
                 eprintln!(
                     "It lets in one {}, once, until {}. It is not shown again.",
                     made.invitation.role.name(),

@@ -11,11 +11,14 @@ use axum::Json;
 use shared::annotation::assignment::{AssignmentPhase, ItemAssignment};
 use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::event::RequiredRole;
+use shared::annotation::task::StudyInstanceRef;
+use shared::annotation::trial::{AnnotationTrialItem, draw_simulated_task_items};
 use shared::annotation::{DocumentDisplayOrder, ItemNo};
 use shared::api::annotation::{
     AnnotationTaskResults, AnnotationTaskStatus, AnnotationTaskSummary, AssignedItem,
     EventKeyWithOutcome, EventWithStatus, GetAssignedItemRequest, GetTaskRequest,
-    LeaseItemsRequest, LeaseItemsResponse, ListOwnEventsRequest, ListStudyHumanJudgmentsRequest,
+    GetTaskTrialItemsRequest, InstanceAnnotations, LeaseItemsRequest, LeaseItemsResponse,
+    ListInstanceAnnotationsRequest, ListOwnEventsRequest, ListStudyHumanJudgmentsRequest,
     ListTasksRequest, MAX_EVENTS_PER_REQUEST, MAX_ITEMS_PER_REQUEST, SubmitEventsRequest,
     SubmitEventsResponse, TaskId, TaskResponse,
 };
@@ -40,11 +43,19 @@ use crate::store::studies::StudyListEntry;
 pub(super) async fn list_tasks(
     ApiRequest(app, caller, _): ApiRequest<ListTasksRequest>,
 ) -> JsonResult<Vec<AnnotationTaskSummary>> {
-    if !caller.has_role(AccessRole::Annotator) {
-        return Ok(Json(Vec::new()));
-    }
     let mut desks = app.annotation.all_tasks().await?;
-    desks.retain(|it| may_see(&caller, it));
+    match caller.has_role(AccessRole::Annotator) {
+        true => desks.retain(|it| may_see(&caller, it)),
+        false => {
+            let mut open_to_all = Vec::new();
+            for desk in desks {
+                if study_of_trial(&app, &caller, &desk).await.is_ok() {
+                    open_to_all.push(desk);
+                }
+            }
+            desks = open_to_all;
+        }
+    }
     let person = caller.person_no();
     Ok(Json(
         desks.iter().map(|it| it.task_summary(person)).collect(),
@@ -206,7 +217,11 @@ pub(super) async fn reviewed_instances(
         if desk.task_row().study_hash == listed.instances_and_collection_hash() {
             for it in desk.reviewed_instances() {
                 let numbers = reviewed.entry((it.probe, it.variant)).or_default();
-                numbers.push(it.index);
+                let list = match desk.task_row().task.is_simulated() {
+                    true => &mut numbers.by_simulated_annotators,
+                    false => &mut numbers.by_people,
+                };
+                list.push(it.index);
             }
         }
     }
@@ -225,6 +240,80 @@ async fn tasks_with_visible_results(
         row.task.study == study && row.state != AnnotationTaskStatus::Draft && told
     });
     Ok(desks)
+}
+
+/// Returns items of a task with simulated annotators, for a trial. No person has answered them, so
+/// that the answers tell nothing about anybody.
+pub(super) async fn get_task_trial_items(
+    ApiRequest(app, caller, asked): ApiRequest<GetTaskTrialItemsRequest>,
+) -> JsonResult<Vec<AnnotationTrialItem>> {
+    let desk = app.annotation.task_state(asked.task).await?;
+    let listed = study_of_trial(&app, &caller, &desk).await?;
+    let _place = app.limits.acquire_computation_slot().await;
+    let reply = app.studies.compute(&listed, move |study| {
+        let (row, log) = (desk.task_row(), desk.clone_event_log());
+        ensure_loaded_study_is_unchanged(&row, study)?;
+        let items = desk.items();
+        Ok(draw_simulated_task_items(
+            study, &row.task, items, &log, asked.seed,
+        )?)
+    });
+    Ok(Json(reply.await?))
+}
+
+/// Returns the study of a task whose items anybody may try: one with simulated annotators and public
+/// results, of a study that the caller may see and that has not changed since. Any other task is
+/// unknown to the caller.
+async fn study_of_trial(
+    app: &AppState,
+    caller: &Caller,
+    desk: &InMemoryTaskState,
+) -> Result<StudyListEntry, Error> {
+    let row = desk.task_row();
+    let is_open_to_all = row.task.is_simulated() && row.results_public;
+    if !is_open_to_all {
+        return Err(task_not_found_error(row.no));
+    }
+    let listed = find_study(app, caller, &row.task.study).await;
+    let listed = listed.map_err(|_| task_not_found_error(row.no))?;
+    ensure_study_is_unchanged(desk, &listed)?;
+    Ok(listed)
+}
+
+/// Lists the items of an instance, in the tasks whose results the caller may see.
+pub(super) async fn list_instance_annotations(
+    ApiRequest(app, caller, asked): ApiRequest<ListInstanceAnnotationsRequest>,
+) -> JsonResult<Vec<InstanceAnnotations>> {
+    let listed = find_study(&app, &caller, &asked.study).await?;
+    let mut desks = tasks_with_visible_results(&app, &caller, &asked.study).await?;
+    desks.retain(|it| ensure_study_is_unchanged(it, &listed).is_ok());
+    if desks.is_empty() {
+        return Ok(Json(Vec::new()));
+    }
+    let reply = app.studies.compute(&listed, move |study| {
+        let variant = asked.variant.unwrap_or(study.definition.variants[0]);
+        let instance = StudyInstanceRef {
+            probe: asked.probe,
+            // A probe that has no variants has its own.
+            variant: study.instances_of_probe(asked.probe, variant)?.variant,
+            index: asked.number,
+        };
+        let found = desks.iter().filter_map(|desk| {
+            let item = desk.item_of_instance(instance)?;
+            let (row, answers) = (desk.task_row(), desk.item_answers(item));
+            Some(InstanceAnnotations {
+                task: row.no,
+                title: row.task.title.clone(),
+                item,
+                is_simulated: row.task.is_simulated(),
+                n_votes: answers.votes.len() as u32,
+                claim: instance.claim_kind(),
+                consensus: answers.adjudicated_or_majority_preference(),
+            })
+        });
+        Ok(found.collect())
+    });
+    Ok(Json(reply.await?))
 }
 
 pub(super) async fn list_human_judgments(

@@ -13,9 +13,9 @@ use axum::{Extension, Router};
 use shared::api::annotation::{
     CreateTaskRequest, ExportTaskRequest, GetAgreementRequest, GetAssignedItemRequest,
     GetItemHistoryRequest, GetTaskDefinitionRequest, GetTaskProgressRequest, GetTaskRequest,
-    GetTrialItemsRequest, LeaseItemsRequest, ListDisputesRequest, ListOwnEventsRequest,
-    ListStudyHumanJudgmentsRequest, ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest,
-    UpdateTaskRequest,
+    GetTaskTrialItemsRequest, GetTrialItemsRequest, LeaseItemsRequest, ListDisputesRequest,
+    ListInstanceAnnotationsRequest, ListOwnEventsRequest, ListStudyHumanJudgmentsRequest,
+    ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest, UpdateTaskRequest,
 };
 use shared::api::manage_studies::{UpdateStudyRequest, UploadStudyRequest};
 use shared::api::models::{
@@ -189,6 +189,14 @@ impl Endpoints {
             )
             .within(JOB_REQUEST_TIMEOUT),
             of_study::<GetTrialItemsRequest>(),
+            on::<GetTaskTrialItemsRequest, _, _>(
+                AccessLevel::Public,
+                annotation::get_task_trial_items,
+            ),
+            on::<ListInstanceAnnotationsRequest, _, _>(
+                AccessLevel::Public,
+                annotation::list_instance_annotations,
+            ),
             on::<ListTasksRequest, _, _>(AccessLevel::Public, annotation::list_tasks),
             on::<GetTaskRequest, _, _>(AccessLevel::Annotator, annotation::get_task),
             on::<LeaseItemsRequest, _, _>(AccessLevel::Annotator, annotation::lease_items)

@@ -39,6 +39,8 @@ async fn page_texts(app: &AppState, path: &str, query_string: &str) -> Option<Pa
             study,
             "behavioral-tests" | "human-judgments" | "figures" | "reproducibility",
         ] => of_study(app, study, |study| Ok(PageTexts::of_study(study))).await,
+        // The items of a task are not known yet.
+        ["studies", _, "trial"] if parameter(query_string, "task").is_some() => None,
         ["studies", study, "trial"] => {
             let seed = parameter(query_string, "seed").and_then(|it| it.parse().ok());
             let seed = seed.unwrap_or(0);

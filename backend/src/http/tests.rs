@@ -13,6 +13,7 @@ mod people;
 mod proxy;
 mod rerank;
 mod review;
+mod simulated_annotators;
 
 use std::net::IpAddr;
 

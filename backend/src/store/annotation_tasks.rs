@@ -10,6 +10,7 @@
 
 pub(crate) mod events;
 mod canary;
+mod simulated;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use shared::annotation::export::ItemQueryAndDocIds;
 use shared::annotation::{AnnotationItem, AnnotationTaskDefinition, ItemNo, PersonId};
 use shared::api::annotation::{AnnotationTaskStatus, TaskId};
 use shared::error::Error as InputError;
-use sqlx::AssertSqlSafe;
+use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use crate::error::Error;
 use crate::store::{Database, places};
@@ -75,11 +76,20 @@ impl Database {
         &self,
         new: &NewAnnotationTask,
     ) -> Result<TaskId, Error> {
+        let mut transaction = self.begin().await?;
+        let task = self.insert_task_with_items(&mut transaction, new).await?;
+        transaction.commit().await.map_err(|it| self.failed(it))?;
+        Ok(task)
+    }
+
+    async fn insert_task_with_items(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        new: &NewAnnotationTask,
+    ) -> Result<TaskId, Error> {
         /// Each row has four values; SQLite allows 32,766 in a statement.
         const ROWS: usize = 8_000;
 
-        let failed = |it| self.failed(it);
-        let mut transaction = self.begin().await?;
         let no: i64 = sqlx::query_scalar(
             "INSERT INTO review_task (study, study_hash, task, state, made_ms, n_candidates)
              VALUES ($1, $2, $3, $4, $5, $6) RETURNING no",
@@ -90,9 +100,9 @@ impl Database {
         .bind(name_of(AnnotationTaskStatus::Draft))
         .bind(new.made_ms as i64)
         .bind(new.n_candidates as i64)
-        .fetch_one(&mut *transaction)
+        .fetch_one(&mut **transaction)
         .await
-        .map_err(failed)?;
+        .map_err(|it| self.failed(it))?;
         let numbered: Vec<(i64, &AnnotationItemWithExternalIds)> = (0..).zip(&new.items).collect();
         for rows in numbered.chunks(ROWS) {
             let sql = format!(
@@ -104,9 +114,8 @@ impl Database {
                 let (item, named) = (json(&row.item), json(&row.ids));
                 insert = insert.bind(no).bind(*number).bind(item).bind(named);
             }
-            self.execute_in(&mut transaction, insert).await?;
+            self.execute_in(transaction, insert).await?;
         }
-        transaction.commit().await.map_err(failed)?;
         Ok(TaskId(no as u32))
     }
 

@@ -2,11 +2,13 @@
 //!
 //! Times are milliseconds since 1970 and are passed by the caller. Only the SHA-256 of tokens is
 //! stored. Access can be revoked. The row of a person is never removed, since their work remains: a
-//! deleted person has a row without name and password.
+//! deleted person has a row without name and password. Simulated annotators (`people/simulated.rs`)
+//! have rows too, which no function of people returns or changes.
 
 mod invitations;
 mod sessions;
 mod own_data;
+mod simulated;
 
 use shared::annotation::PersonId;
 use shared::api::people::{
@@ -73,7 +75,7 @@ row! {
 }
 
 impl Database {
-    /// Returns all people by their numbers, and the invitations that can still be used, newest
+    /// Returns all people by their numbers, without simulated annotators, and the invitations that can still be used, newest
     /// first.
     pub(crate) async fn list_people_and_invitations(
         &self,
@@ -83,7 +85,7 @@ impl Database {
             "SELECT no, name, role, password_hash, since_ms, seen_ms, revoked_ms, deleted_ms,
                  (SELECT count(*) FROM session
                   WHERE session.person = person.no AND session.until_ms > $1) AS n_sessions
-             FROM person ORDER BY no",
+             FROM person WHERE simulated = 0 ORDER BY no",
         )
         .bind(now_ms)
         .fetch_all(&self.pool)
@@ -111,7 +113,7 @@ impl Database {
     pub(crate) async fn person_by_id(&self, no: PersonId) -> Result<PersonRecord, Error> {
         let query = sqlx::query_as::<_, PersonRow>(
             "SELECT no, name, role, password_hash, revoked_ms, deleted_ms FROM person
-             WHERE no = $1",
+             WHERE no = $1 AND simulated = 0",
         )
         .bind(i64::from(no.0));
         let found = self.find_row(query).await?;
@@ -130,7 +132,7 @@ impl Database {
         }
         let query = sqlx::query_as::<_, PersonRow>(
             "SELECT no, name, role, password_hash, revoked_ms, deleted_ms FROM person
-             WHERE name_key = $1",
+             WHERE name_key = $1 AND simulated = 0",
         )
         .bind(key);
         let found = self.find_row(query).await?;

@@ -1,6 +1,7 @@
 //! The page of one instance: its preconditions, the score of each ranker, and the term that
 //! decided.
 
+mod annotations;
 mod neighbors;
 mod edits;
 mod word_similarity;
@@ -31,6 +32,7 @@ use crate::widgets::section::Section;
 use crate::widgets::term::{GlossaryTerm, Term};
 use crate::widgets::token_matches::TokenMatchesSection;
 use crate::widgets::variant::axiom_variant_label;
+use annotations::InstanceAnnotationsSection;
 use documents::InstanceDocuments;
 use edits::DocumentDifferencesSection;
 use neighbors::InstanceNeighbors;
@@ -307,6 +309,7 @@ fn InstanceContent(
             </div>
             {counted}
             {attention}
+            <InstanceAnnotationsSection study=study shown=shown.clone()/>
         </div>
     }
 }

@@ -31,7 +31,7 @@ use crate::widgets::table::ReportTableView;
 use crate::widgets::term_contributions::ClaimSupportBar;
 use crate::widgets::verdict::VerdictChip;
 use crate::widgets::virtual_list::{VirtualList, row_link_id};
-use filters::InstanceListFilters;
+use filters::{InstanceListFilters, InstanceReviewers};
 use rows::{InstanceListKey, InstanceRow, InstanceRows};
 
 /// Renders the Instances page, which lists the instances of one probe with the scores of one
@@ -96,9 +96,15 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
     };
     let spot = Memo::new(move |_| overview.get().and_then(|it| cell.position(&it)));
     // Stays as it is while another list is loaded, so that the filter does not flicker.
-    let has_reviewed = Memo::new(move |before: Option<&bool>| {
-        let n_reviewed = rows.summary.with(|it| it.as_ref().map(|it| it.n_reviewed));
-        n_reviewed.map_or(before == Some(&true), |it| it > 0)
+    let reviewers = Memo::new(move |before: Option<&Option<InstanceReviewers>>| {
+        let found = rows.summary.with(|it| {
+            let it = it.as_ref()?;
+            Some(InstanceReviewers::from_counts(
+                it.n_reviewed,
+                it.n_simulated_reviews,
+            ))
+        });
+        found.unwrap_or(before.copied().flatten())
     });
     let about = probe.probe_description();
     let title = move || {
@@ -149,7 +155,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
         <h1>{heading}</h1>
         <p class="note">{about.statement}</p>
         {bar}
-        <InstanceListFilters probe view go overview spot has_reviewed/>
+        <InstanceListFilters probe view go overview spot reviewers/>
         {failure}
         <div class="listing">
             <MarginFigure rows probe/>

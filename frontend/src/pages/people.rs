@@ -1,6 +1,7 @@
 //! People and invitations.
 
 mod state;
+mod qr_code;
 mod invite;
 mod tables;
 

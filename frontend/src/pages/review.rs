@@ -3,7 +3,7 @@
 mod annotate;
 mod item_timer;
 #[cfg(feature = "lazy-bundle")]
-mod curate;
+pub(crate) mod curate;
 mod item;
 #[cfg(feature = "lazy-bundle")]
 pub(crate) mod curator_gate;

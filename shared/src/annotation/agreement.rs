@@ -31,7 +31,7 @@ pub struct InterAnnotatorAgreementReport {
 }
 
 /// The agreement coefficients of a set of items. Each is `None` where it is undefined.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementCoefficients {
     /// Raw agreement: the mean share of pairs of annotators who gave the same answer.

@@ -15,7 +15,8 @@
 //!
 //! The document with the higher level is preferred; both have level 1 if neither is. A judgment
 //! group must not contradict itself, and the answers of one person can form a cycle, so each person
-//! and item is a group of its own, `ITEM.pPERSON`; the consensus is `ITEM.people`. Level 0 would
+//! and item is a group of its own, `ITEM.pPERSON`; the consensus is `ITEM.people`. In a task whose
+//! annotators are simulated they are `ITEM.sANNOTATOR` and `ITEM.simulated`. Level 0 would
 //! mean *not relevant*, which annotators were not asked. The format has no weights and cannot
 //! express three documents: such items are left out, and so are answers of *cannot say*.
 
@@ -54,6 +55,8 @@ pub struct AnnotationExportInput<'a> {
     pub people: &'a BTreeMap<PersonId, String>,
     /// All events.
     pub log: &'a AnnotationLog,
+    /// Whether the annotators of the task are simulated.
+    pub is_simulated: bool,
 }
 
 /// One event of the log, as exported.
@@ -64,6 +67,9 @@ pub struct ExportedAnnotationEvent {
     /// The name of the author, if it may be disclosed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Whether the author is a simulated annotator, not a person.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_simulated: bool,
     /// The time at which the server received it, in milliseconds since 1970.
     #[serde(alias = "at_ms")]
     pub received_ms: u64,
@@ -137,7 +143,7 @@ pub fn export_rows_to_table(
         .add_number_columns("number")
         .add_text_columns("query | documents | answer | reason_rating | display_order")
         .add_number_columns("duration_ms")
-        .add_text_columns("tags | note | about");
+        .add_text_columns("tags | note | about | simulated");
     ReportTable {
         rows: rows.iter().map(cells).collect(),
         notes: vec![
@@ -162,6 +168,10 @@ pub fn annotations_to_trec_prefs(
             continue;
         };
         let said = ItemAnswers::from_log(source.log, number);
+        let (letter, all) = match source.is_simulated {
+            true => ('s', "simulated"),
+            false => ('p', "people"),
+        };
         let mut prefer = |group: String, preference: DocumentPreference| {
             let levels = match preference {
                 DocumentPreference::First => [2, 1],
@@ -178,12 +188,15 @@ pub fn annotations_to_trec_prefs(
             (ExportedPreferenceSource::EachAnnotator, _) => {
                 for vote in &said.votes {
                     if let Some(preference) = vote.answer.preference() {
-                        prefer(format!("{}.p{}", number.0, vote.person.0), preference);
+                        prefer(
+                            format!("{}.{letter}{}", number.0, vote.person.0),
+                            preference,
+                        );
                     }
                 }
             }
             (ExportedPreferenceSource::Consensus, ItemConsensus::Prefers(preference)) => {
-                prefer(format!("{}.people", number.0), preference);
+                prefer(format!("{}.{all}", number.0), preference);
             }
             (
                 ExportedPreferenceSource::Consensus,
@@ -209,6 +222,7 @@ fn row(
     ExportedAnnotationEvent {
         person: entry.person,
         name: source.people.get(&entry.person).cloned(),
+        is_simulated: source.is_simulated,
         received_ms: entry.received_ms,
         event: entry.event.clone(),
         status: source.log.current_event_status(entry),
@@ -268,6 +282,7 @@ fn cells(row: &ExportedAnnotationEvent) -> Vec<TableValue> {
         text(&tags),
         text(&note(what)),
         text(&of(what)),
+        text(if row.is_simulated { "yes" } else { "no" }),
     ]
 }
 

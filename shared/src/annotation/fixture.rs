@@ -122,5 +122,6 @@ pub(crate) fn tfc1_annotation_task() -> AnnotationTaskDefinition {
         guidelines: String::new(),
         training: Vec::new(),
         gold: Vec::new(),
+        simulation: None,
     }
 }

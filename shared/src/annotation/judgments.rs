@@ -54,6 +54,16 @@ pub enum ItemConsensus {
     Unanswered,
 }
 
+impl ItemConsensus {
+    /// Returns the preference of the consensus, if it is one.
+    pub fn preference(self) -> Option<DocumentPreference> {
+        match self {
+            ItemConsensus::Prefers(preference) => Some(preference),
+            ItemConsensus::CannotSay | ItemConsensus::Split | ItemConsensus::Unanswered => None,
+        }
+    }
+}
+
 impl ItemAnswers {
     /// Returns the answers to an item, from the log.
     pub fn from_log(log: &AnnotationLog, item: ItemNo) -> ItemAnswers {

@@ -1,6 +1,5 @@
 //! Tables of progress, agreement and estimates, for curators and for the study page.
 
-use super::PersonId;
 use super::agreement::{
     AgreementCoefficients, AnnotatorPairAgreement, InterAnnotatorAgreementReport,
 };
@@ -9,6 +8,7 @@ use super::estimate::{
     PairwiseAgreementRates, SamplingFrameShareEstimate,
 };
 use super::progress::{AnnotationTaskProgress, AnnotatorProgress, AnswerShareDrift};
+use super::{AnnotatorKind, PersonId};
 use crate::report::{ReportTable, TableColumnKind, TableValue, format};
 use crate::stats::EstimateWithInterval;
 use crate::stats::agreement::AgreementCoefficient;
@@ -47,7 +47,7 @@ pub fn annotation_progress_tables(
 }
 
 /// Returns the tables of estimates, in the order of the page; `rankers` are the names of the
-/// study's rankers:
+/// study's rankers, and `kind` says whose agreement it is:
 ///
 /// - `results`: the agreement of each two sides, over all items and for each probe,
 /// - `judgments`: the numbers of items by outcome of the annotation,
@@ -55,11 +55,12 @@ pub fn annotation_progress_tables(
 pub fn axiom_and_ranker_agreement_tables(
     found: &AgreementEstimates,
     rankers: &[String],
+    kind: AnnotatorKind,
 ) -> Vec<ReportTable> {
     vec![
-        results(found, rankers),
-        judgments(found),
-        details(found, rankers),
+        results(found, rankers, kind),
+        judgments(found, kind),
+        details(found, rankers, kind),
     ]
 }
 
@@ -77,11 +78,16 @@ pub fn estimate_rows_with_probe_names(
 pub fn labeled_agreement_shares(
     line: &AxiomAndRankerAgreementEstimates,
     rankers: &[String],
+    kind: AnnotatorKind,
 ) -> Vec<(String, PairwiseAgreementRates)> {
-    let mut found = vec![("axiom–annotators".to_owned(), line.axiom_vs_people)];
+    let side = match kind {
+        AnnotatorKind::People => "annotators",
+        AnnotatorKind::Simulated => "simulated",
+    };
+    let mut found = vec![(format!("axiom–{side}"), line.axiom_vs_people)];
     for (at, it) in line.rankers_vs_people.iter().enumerate() {
         let name = ranker_name_or_number(rankers, at);
-        found.push((format!("{name}–annotators"), *it));
+        found.push((format!("{name}–{side}"), *it));
     }
     found.push(("axiom–relevance judgments".to_owned(), line.axiom_vs_qrels));
     found
@@ -286,9 +292,10 @@ fn days(found: &AnnotationTaskProgress) -> ReportTable {
     }
 }
 
-fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
-    let names = labeled_agreement_shares(&found.overall, rankers).into_iter();
-    let table = ReportTable::new("results", "Agreement with annotators")
+fn results(found: &AgreementEstimates, rankers: &[String], kind: AnnotatorKind) -> ReportTable {
+    let names = labeled_agreement_shares(&found.overall, rankers, kind).into_iter();
+    let title = format!("Agreement with {}", kind.noun());
+    let table = ReportTable::new("results", title)
         .add_text_columns("probe")
         .add_number_columns("items")
         .with_more_columns_of_kind(TableColumnKind::Estimate, names.map(|(name, _)| name));
@@ -297,7 +304,7 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
             TableValue::Text(name),
             TableValue::Count(line.counts.n_items),
         ];
-        let each = labeled_agreement_shares(line, rankers).into_iter();
+        let each = labeled_agreement_shares(line, rankers, kind).into_iter();
         cells.extend(each.map(|(_, it)| weighted(it.agreement)));
         cells
     };
@@ -314,7 +321,7 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     }
 }
 
-fn judgments(found: &AgreementEstimates) -> ReportTable {
+fn judgments(found: &AgreementEstimates, kind: AnnotatorKind) -> ReportTable {
     let row = |(name, line): (String, &AxiomAndRankerAgreementEstimates)| {
         let ItemConsensusCounts {
             n_items,
@@ -330,7 +337,11 @@ fn judgments(found: &AgreementEstimates) -> ReportTable {
         cells.push(weighted(line.share_reason_matters));
         cells
     };
-    let table = ReportTable::new("judgments", "Human judgments (number of items)")
+    let title = match kind {
+        AnnotatorKind::People => "Human judgments (number of items)",
+        AnnotatorKind::Simulated => "Answers of simulated annotators (number of items)",
+    };
+    let table = ReportTable::new("judgments", title)
         .add_text_columns("probe")
         .add_number_columns("items | prefer one | equal | split | cannot say | open")
         .add_estimate_columns("reason matters");
@@ -344,9 +355,9 @@ fn judgments(found: &AgreementEstimates) -> ReportTable {
     }
 }
 
-fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
+fn details(found: &AgreementEstimates, rankers: &[String], kind: AnnotatorKind) -> ReportTable {
     let rows = estimate_rows_with_probe_names(found).flat_map(|(name, line)| {
-        let each = labeled_agreement_shares(line, rankers).into_iter();
+        let each = labeled_agreement_shares(line, rankers, kind).into_iter();
         each.flat_map(move |(pair, it)| {
             let ways = [
                 ("all", it.agreement),
@@ -357,7 +368,11 @@ fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
             ways.map(move |(way, it)| detail([&name, &pair, way], it))
         })
     });
-    let table = ReportTable::new("details", "All estimates")
+    let title = match kind {
+        AnnotatorKind::People => "All estimates",
+        AnnotatorKind::Simulated => "All estimates (simulated annotators)",
+    };
+    let table = ReportTable::new("details", title)
         .add_text_columns("probe | compared | unit")
         .add_estimate_columns("agreement")
         .add_number_columns("annotators resampled | items | queries | effective items");

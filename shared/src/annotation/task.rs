@@ -69,10 +69,23 @@ pub struct AnnotationTaskDefinition {
     /// The gold items, mixed into the queue.
     #[serde(default)]
     pub gold: Vec<InstanceWithReferenceAnswer>,
+    /// The simulated annotators that answered the items in place of people; `None` for people. Only
+    /// the demo has them: a task that is sent with them is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulation: Option<AnnotatorSimulation>,
 }
 
 fn yes() -> bool {
     true
+}
+
+/// The simulated annotators of a task, which answer as `annotation::simulation` describes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct AnnotatorSimulation {
+    /// The probability of a wrong answer, from 0 to 1, for each annotator.
+    pub error_rates: Vec<f64>,
 }
 
 /// The instances that are sampled from.
@@ -305,6 +318,11 @@ impl AnnotationItem {
 }
 
 impl AnnotationTaskDefinition {
+    /// Returns whether the annotators of the task are simulated.
+    pub fn is_simulated(&self) -> bool {
+        self.simulation.is_some()
+    }
+
     /// Returns the task as it is stored, with texts normalized as in [`crate::user_text`]. It is an
     /// error if the task is invalid for every study.
     pub fn normalize_and_validate(mut self) -> Result<AnnotationTaskDefinition, Error> {

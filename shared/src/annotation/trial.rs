@@ -1,4 +1,5 @@
-//! A trial of annotation: five instances of a study. Nothing is stored.
+//! A trial of annotation: five instances of a study, or five items of a task whose annotators are
+//! simulated. Nothing is stored.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::assignment::{AssignmentPhase, ItemAssignment};
 use super::content::{AnnotationItemContent, ItemDisplayOptions};
 use super::seeded_random::{random_number_below, seeded_generator, shuffle};
-use super::task::StudyInstanceRef;
-use super::{DocumentDisplayOrder, ItemNo, PersonId};
+use super::simulation::SimulatedItemResult;
+use super::task::{AnnotationItem, AnnotationTaskDefinition, StudyInstanceRef};
+use super::{AnnotationLog, DocumentDisplayOrder, ItemNo, PersonId};
 use crate::error::Error;
 use crate::study::Study;
 use crate::study::controls::StudyPageControls;
@@ -29,6 +31,10 @@ pub struct AnnotationTrialItem {
     pub assignment: ItemAssignment,
     /// The content with the preferences of rankers, which are shown after the decision.
     pub content: AnnotationItemContent,
+    /// The answers of simulated annotators, for an item of a task that has them; they are shown
+    /// after the decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<SimulatedItemResult>,
 }
 
 /// Draws [`N_TRIAL_ITEMS`] instances with a seed, or all if there are fewer. The axioms take turns
@@ -73,35 +79,73 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<AnnotationTrialI
     }
     shuffle(&mut random, &mut left);
     let turns = (0..N_TRIAL_ITEMS).flat_map(|turn| left.iter().filter_map(move |it| it.get(turn)));
+    let tried = turns.take(N_TRIAL_ITEMS).zip((0..).map(ItemNo));
+    tried
+        .map(|(&place, item)| trial_item(study, &dials, seed, place, item))
+        .collect()
+}
+
+/// Draws [`N_TRIAL_ITEMS`] sampled items of a task whose annotators are simulated, or all if there
+/// are fewer, with a seed. Of two seeds that follow each other, the items are others as long as the
+/// task has enough.
+pub fn draw_simulated_task_items(
+    study: &Study,
+    task: &AnnotationTaskDefinition,
+    items: &[AnnotationItem],
+    log: &AnnotationLog,
+    seed: u64,
+) -> Result<Vec<AnnotationTrialItem>, Error> {
+    let numbered = items.iter().zip((0..).map(ItemNo));
+    let sampled = numbered.filter(|it| it.0.role.inclusion_probability().is_some());
+    let mut sampled: Vec<(&AnnotationItem, ItemNo)> = sampled.collect();
+    shuffle(&mut seeded_generator(task.seed, "trial"), &mut sampled);
+    let n = sampled.len();
+    let start = (seed % n.max(1) as u64) as usize * N_TRIAL_ITEMS;
+    let turns = (start..start + N_TRIAL_ITEMS.min(n)).map(|at| sampled[at % n]);
+    let tried = turns.map(|(item, number)| {
+        let dials = &task.filter.controls;
+        Ok(AnnotationTrialItem {
+            simulated: Some(SimulatedItemResult::from_log(log, number)),
+            ..trial_item(study, dials, seed, item.instance, number)?
+        })
+    });
+    tried.collect()
+}
+
+fn trial_item(
+    study: &Study,
+    dials: &StudyPageControls,
+    seed: u64,
+    instance: StudyInstanceRef,
+    item: ItemNo,
+) -> Result<AnnotationTrialItem, Error> {
     let shows = ItemDisplayOptions {
         highlights_terms: true,
         shows_rankers: true,
     };
-    let tried = turns
-        .take(N_TRIAL_ITEMS)
-        .zip((0..).map(ItemNo))
-        .map(|(&place, item)| {
-            Ok(AnnotationTrialItem {
-                instance: place,
-                assignment: ItemAssignment {
-                    item,
-                    display_order: DocumentDisplayOrder::for_person(
-                        seed,
-                        PersonId(0),
-                        item,
-                        place.claim_kind(),
-                    ),
-                    phase: AssignmentPhase::Training,
-                },
-                content: AnnotationItemContent::load(study, place, shows, &dials)?,
-            })
-        });
-    tried.collect()
+    Ok(AnnotationTrialItem {
+        instance,
+        assignment: ItemAssignment {
+            item,
+            display_order: DocumentDisplayOrder::for_person(
+                seed,
+                PersonId(0),
+                item,
+                instance.claim_kind(),
+            ),
+            phase: AssignmentPhase::Training,
+        },
+        content: AnnotationItemContent::load(study, instance, shows, dials)?,
+        simulated: None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::fixture_study_with_tfc1;
+    use super::super::fixture::{fixture_study_with_tfc1, tfc1_annotation_task};
+    use super::super::sample::sample_task_items;
+    use super::super::simulation::simulate_annotation_events;
+    use super::super::task::AnnotatorSimulation;
     use super::*;
     use crate::probe::manipulation::Manipulation;
     use crate::probe::{Axiom, Probe};
@@ -120,6 +164,35 @@ mod tests {
         assert_eq!(drawn.len(), N_TRIAL_ITEMS.min(n_instances));
         assert_eq!(drawn.iter().collect::<BTreeSet<_>>().len(), drawn.len());
         assert_eq!(drawn, places(1));
+    }
+
+    #[test]
+    fn trials_of_a_task_go_through_its_items_with_the_simulated_answers() {
+        let study = fixture_study_with_tfc1();
+        let task = AnnotationTaskDefinition {
+            simulation: Some(AnnotatorSimulation {
+                error_rates: vec![0.0; 3],
+            }),
+            ..tfc1_annotation_task()
+        };
+        let items = sample_task_items(&study, &task).unwrap().items;
+        let people = [1, 2, 3].map(PersonId);
+        let events = simulate_annotation_events(&study, &task, &items, &people, 0).unwrap();
+        let log = AnnotationLog::from_entries(events);
+        let drawn = |seed| draw_simulated_task_items(&study, &task, &items, &log, seed).unwrap();
+        assert_eq!(drawn(3), drawn(3));
+        let n = N_TRIAL_ITEMS.min(items.len());
+        let first = drawn(0);
+        assert_eq!(first.len(), n);
+        for it in &first {
+            let item = &items[it.assignment.item.0 as usize];
+            assert_eq!(it.instance, item.instance);
+            assert_eq!(it.simulated.as_ref().unwrap().answers.len(), 3);
+        }
+        // Trials one after the other show every item.
+        let seeds = 0..items.len() as u64;
+        let shown: BTreeSet<ItemNo> = seeds.flat_map(drawn).map(|it| it.assignment.item).collect();
+        assert_eq!(shown.len(), items.len());
     }
 
     #[test]

@@ -9,15 +9,17 @@ use crate::annotation::assignment::ItemAssignment;
 use crate::annotation::content::AnnotationItemContent;
 use crate::annotation::estimate::AgreementEstimates;
 use crate::annotation::export::ExportedPreferenceSource;
-use crate::annotation::judgments::{AdjudicationQueueItem, ItemAnswers};
+use crate::annotation::judgments::{AdjudicationQueueItem, ItemAnswers, ItemConsensus};
 use crate::annotation::log::AnnotationEventValidity;
 use crate::annotation::progress::AnnotationTaskProgress;
-use crate::annotation::task::{AnnotationItem, AnnotationTaskDefinition, TrainingFeedback};
+use crate::annotation::task::{
+    AnnotationItem, AnnotationTaskDefinition, AnnotatorSimulation, TrainingFeedback,
+};
 use crate::annotation::trial::AnnotationTrialItem;
 use crate::annotation::{
     AnnotationEventKey, ClientAnnotationEvent, ItemNo, PersonId, ReceivedAnnotationEvent,
 };
-use crate::probe::Probe;
+use crate::probe::{AxiomVariant, Probe, ScoreClaimKind};
 
 endpoints! {
     Get "/api/annotation/tasks" ListTasksRequest => Vec<AnnotationTaskSummary>;
@@ -44,6 +46,10 @@ endpoints! {
     Get "/api/studies/{study}/human-judgments"
         ListStudyHumanJudgmentsRequest => Vec<AnnotationTaskResults>;
     Get "/api/studies/{study}/trial-items" GetTrialItemsRequest => Vec<AnnotationTrialItem>;
+    Get "/api/annotation/tasks/{task}/trial-items"
+        GetTaskTrialItemsRequest => Vec<AnnotationTrialItem>;
+    Get "/api/studies/{study}/probes/{probe}/instances/{number}/annotations"
+        ListInstanceAnnotationsRequest => Vec<InstanceAnnotations>;
 }
 
 /// The maximum number of events in one request.
@@ -71,8 +77,9 @@ pub enum AnnotationTaskStatus {
     Closed,
 }
 
-/// Lists every task that the caller may see: none for visitors, those that are or were open for
-/// annotators, all for curators. The newest comes first.
+/// Lists every task that the caller may see: for visitors those with simulated annotators and public
+/// results, for annotators also those that are or were open, for curators all. The newest comes
+/// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListTasksRequest {}
@@ -95,6 +102,9 @@ pub struct AnnotationTaskSummary {
     pub probes: Vec<Probe>,
     /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,
+    /// Whether its annotators are simulated, and no people.
+    #[serde(default)]
+    pub is_simulated: bool,
     /// The progress of the task.
     pub progress: TaskProgressSummary,
 }
@@ -113,8 +123,11 @@ pub struct TaskProgressSummary {
     pub n_decisions: u64,
     /// The number of answers required: drawn items times overlap.
     pub n_decisions_required: u64,
-    /// The number of people who have answered.
+    /// The number of people who have answered; simulated annotators are not among them.
     pub n_annotators: u32,
+    /// The number of simulated annotators who have answered; a task with any has no people.
+    #[serde(default)]
+    pub n_simulated_annotators: u32,
 }
 
 /// Returns what an annotator reads about a task before the first item.
@@ -342,6 +355,9 @@ pub struct PersonIdWithName {
     pub person: PersonId,
     /// The display name.
     pub name: String,
+    /// Whether this is a simulated annotator, not a person.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_simulated: bool,
 }
 
 /// Returns the progress of a task and of its annotators. Curators only.
@@ -471,12 +487,77 @@ pub struct AnnotationTaskResults {
     pub is_public: bool,
     /// Whether the task belongs to an earlier version of the study, with other instances.
     pub is_outdated: bool,
-    /// The number of people who answered.
+    /// The number of people who answered; 0 if the annotators are simulated.
     pub n_people: u32,
-    /// The agreement between annotators.
+    /// The agreement between people; without values if the annotators are simulated.
     pub agreement: AgreementCoefficients,
-    /// The agreement of axiom, rankers and judgments with people; `None` if the task is outdated.
+    /// The agreement of axiom, rankers and judgments with people; `None` if the task is outdated or
+    /// its annotators are simulated.
     pub estimates: Option<AgreementEstimates>,
+    /// The results of simulated annotators, if the task has those in place of people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<SimulatedTaskResults>,
+}
+
+/// The results of a task whose annotators are simulated. They say nothing about people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SimulatedTaskResults {
+    /// How the annotators are simulated.
+    pub simulation: AnnotatorSimulation,
+    /// The agreement between simulated annotators.
+    pub agreement: AgreementCoefficients,
+    /// The agreement of axiom, rankers and judgments with simulated annotators, which take the
+    /// place of people in the names of its fields; `None` if the task is outdated.
+    pub estimates: Option<AgreementEstimates>,
+}
+
+/// Lists the items of tasks that are of an instance, from the tasks whose results the caller may
+/// see, the newest task first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListInstanceAnnotationsRequest {
+    /// Name of the study.
+    pub study: String,
+    /// The axiom or behavioral test.
+    pub probe: Probe,
+    /// The variant of the axiom; `None` selects the first of the study.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<AxiomVariant>,
+    /// Index among the instances of the probe and variant, from 0.
+    pub number: u64,
+}
+
+/// The item of a task that is of an instance, with its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct InstanceAnnotations {
+    /// The id of the task.
+    pub task: TaskId,
+    /// The title of the task.
+    pub title: String,
+    /// Number of the item within its task, from 0.
+    pub item: ItemNo,
+    /// Whether the votes are those of simulated annotators, not of people.
+    pub is_simulated: bool,
+    /// The number of votes.
+    pub n_votes: u32,
+    /// The kind of the claim, which says what the consensus is about.
+    pub claim: ScoreClaimKind,
+    /// The majority of the votes, or the curator's adjudication.
+    pub consensus: ItemConsensus,
+}
+
+/// Returns five items of a task whose annotators are simulated, with their answers, for trying out
+/// the review page. Nothing is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GetTaskTrialItemsRequest {
+    /// The id of the task.
+    pub task: TaskId,
+    /// Seed of the draw.
+    #[serde(default)]
+    pub seed: u64,
 }
 
 /// Returns some instances of a study for trying out the review page. Nothing is stored.

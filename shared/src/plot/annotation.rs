@@ -5,6 +5,7 @@ use super::{
     COLUMN, FIGURE_MARGIN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure,
     TextAnchor, TextStyle, fit, line, rect, text,
 };
+use crate::annotation::AnnotatorKind;
 use crate::annotation::agreement::InterAnnotatorAgreementReport;
 use crate::annotation::estimate::AgreementEstimates;
 use crate::annotation::progress::AnnotationTaskProgress;
@@ -60,10 +61,11 @@ pub fn draw_agreement_coefficients(found: &InterAnnotatorAgreementReport) -> Plo
 pub fn draw_agreement_with_annotators(
     found: &AgreementEstimates,
     rankers: &[String],
+    kind: AnnotatorKind,
 ) -> PlotFigure {
     let groups = tables::estimate_rows_with_probe_names(found).map(|(name, of)| Group {
         name,
-        dots: tables::labeled_agreement_shares(of, rankers)
+        dots: tables::labeled_agreement_shares(of, rankers, kind)
             .into_iter()
             .map(|(name, it)| Dot {
                 name,
@@ -76,7 +78,7 @@ pub fn draw_agreement_with_annotators(
     let groups: Vec<Group> = groups.collect();
     let detail = "Thick lines: 95 % intervals that resample queries. Thin lines: 95 % intervals \
          that resample queries and annotators. Numbers of items in parentheses.";
-    draw("Agreement with annotators", detail, &groups)
+    draw(&format!("Agreement with {}", kind.noun()), detail, &groups)
 }
 
 fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {

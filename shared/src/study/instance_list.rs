@@ -75,7 +75,8 @@ impl InstanceListOptions {
     pub const ROWS_AT_ONCE: u64 = 50;
 }
 
-/// Whether annotators have decided on an instance, in tasks whose results the reader may see.
+/// Whether annotators, people or simulated, have decided on an instance, in tasks whose results the
+/// reader may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -118,10 +119,13 @@ pub struct InstancePage {
     pub rows: Vec<ListedInstance>,
     /// The margins of all instances of the cell, before the filter on margins.
     pub histogram: MarginHistogram,
-    /// The number of instances of the probe and variant, before any filter, on which annotators
-    /// have decided in tasks whose results the reader may see.
+    /// The number of instances of the probe and variant, before any filter, on which people have
+    /// decided in tasks whose results the reader may see.
     #[serde(default)]
     pub n_reviewed: u64,
+    /// The number of further instances, on which only simulated annotators have decided.
+    #[serde(default)]
+    pub n_simulated_reviews: u64,
 }
 
 /// One instance in the list.
@@ -338,12 +342,12 @@ mod tests {
             };
             let lister = study.instance_lister(&listing).unwrap();
             // In any order and more than once, as several tasks have them.
-            let lister = lister.with_reviewed_instances(vec![3, 1, 3]);
+            let lister = lister.with_reviewed_instances(vec![3], vec![1, 3, 1]);
             let counted = [lister.build_margin_histogram(0..2)];
             let page = lister.select_page(&counted);
             let mut numbers: Vec<u64> = page.rows.iter().map(|it| it.number).collect();
             assert_eq!(page.n_instances, numbers.len() as u64);
-            assert_eq!(page.n_reviewed, 2);
+            assert_eq!((page.n_reviewed, page.n_simulated_reviews), (1, 1));
             numbers.sort_unstable();
             numbers
         };

@@ -10,27 +10,26 @@ use shared::annotation::event::AnnotationEventAction;
 use shared::annotation::export::{self, AnnotationExportInput};
 use shared::annotation::judgments::AdjudicationQueueItem;
 use shared::annotation::task::AnnotationItemRole;
-use shared::annotation::{AnnotationItem, AnnotationTaskDefinition, ItemAnswers, sample};
+use shared::annotation::{AnnotationItem, AnnotationTaskDefinition, ItemAnswers};
 use shared::api::annotation::{
     AgreementResponse, CreateTaskRequest, EventWithStatus, ExportTaskRequest, GetAgreementRequest,
     GetItemHistoryRequest, GetTaskDefinitionRequest, GetTaskProgressRequest, ItemHistoryResponse,
     ListDisputesRequest, PersonIdWithName, PreviewTaskRequest, TaskComposition,
     TaskDefinitionResponse, TaskExportFormat, TaskId, TaskProgressResponse, UpdateTaskRequest,
 };
+use shared::error::Error as InputError;
 use shared::report::table_to_csv;
-use shared::study::Study;
 
 use crate::annotation::task_state::InMemoryTaskState;
 use crate::annotation::{
-    ensure_loaded_study_is_unchanged, ensure_study_is_unchanged, unix_time_ms_u64,
+    ensure_loaded_study_is_unchanged, ensure_study_is_unchanged, new_task_from_study,
 };
 use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::studies::find_study;
-use crate::store::annotation_tasks::{AnnotationItemWithExternalIds, NewAnnotationTask};
-use crate::store::studies::study_instances_and_collection_hash;
+use crate::store::annotation_tasks::NewAnnotationTask;
 
 pub(in crate::http) async fn preview_task(
     ApiRequest(app, caller, asked): ApiRequest<PreviewTaskRequest>,
@@ -150,8 +149,12 @@ pub(in crate::http) async fn export_task(
         TaskExportFormat::Prefs { .. } => ("text/plain; charset=utf-8", "prefs.txt"),
     };
     let name = format!(
-        "attachment; filename=\"annotation-task-{}.{ending}\"",
-        asked.task.0
+        "attachment; filename=\"annotation-task-{}{}.{ending}\"",
+        asked.task.0,
+        match desk.task_row().task.is_simulated() {
+            true => "-simulated",
+            false => "",
+        }
     );
     let _place = app.limits.acquire_computation_slot().await;
     let file = run_blocking("exporting a task", move || {
@@ -163,6 +166,7 @@ pub(in crate::http) async fn export_task(
             ids: &named,
             people: &people,
             log: &log,
+            is_simulated: row.task.is_simulated(),
         };
         Ok(match asked.format {
             TaskExportFormat::Jsonl => {
@@ -191,40 +195,16 @@ async fn drawn(
     task: AnnotationTaskDefinition,
 ) -> Result<NewAnnotationTask, Error> {
     let task = task.normalize_and_validate()?;
+    if task.is_simulated() {
+        let reason = "only the task of the demo has simulated annotators; remove this field";
+        return Err(InputError::unsupported_value("simulation", reason).into());
+    }
     let listed = find_study(app, caller, &task.study).await?;
     let _place = app.limits.acquire_computation_slot().await;
-    let drawn = app.studies.compute(&listed, move |study| {
-        let drawn = sample::sample_task_items(study, &task)?;
-        let with_ids = drawn
-            .items
-            .into_iter()
-            .map(|item| AnnotationItemWithExternalIds {
-                ids: named(study, &item),
-                item,
-            });
-        Ok(NewAnnotationTask {
-            study_hash: study_instances_and_collection_hash(study),
-            made_ms: unix_time_ms_u64(),
-            n_candidates: drawn.n_candidates,
-            items: with_ids.collect(),
-            task,
-        })
-    });
+    let drawn = app
+        .studies
+        .compute(&listed, move |study| new_task_from_study(study, task));
     drawn.await
-}
-
-fn named(study: &Study, item: &AnnotationItem) -> export::ItemQueryAndDocIds {
-    let place = item.instance;
-    let texts = study
-        .instances_of_probe(place.probe, place.variant)
-        .map(|it| it.claim_at(place.index as usize));
-    let texts = texts
-        .iter()
-        .flat_map(|it| it.docs_in_claim_order().to_vec());
-    export::ItemQueryAndDocIds {
-        query: study.queries[item.query as usize].id.clone(),
-        documents: texts.map(|it| study.study_doc_id(it)).collect(),
-    }
 }
 
 fn whole(caller: &Caller, desk: &InMemoryTaskState) -> TaskDefinitionResponse {
@@ -261,8 +241,14 @@ fn made(
 
 /// Returns the names of all people who sent an event of a task.
 async fn names(app: &AppState, task: TaskId) -> Result<Vec<PersonIdWithName>, Error> {
+    let desk = app.annotation.task_state(task).await?;
+    let is_simulated = desk.task_row().task.is_simulated();
     let people = app.store.annotator_names_of_task(task).await?.into_iter();
     Ok(people
-        .map(|(person, name)| PersonIdWithName { person, name })
+        .map(|(person, name)| PersonIdWithName {
+            person,
+            name,
+            is_simulated,
+        })
         .collect())
 }

@@ -13,10 +13,11 @@ use shared::annotation::{
 use shared::api::annotation::{
     AnnotationTaskStatus, CreateTaskRequest, EventKeyWithOutcome, EventOutcome, ExportTaskRequest,
     GetAgreementRequest, GetAssignedItemRequest, GetItemHistoryRequest, GetTaskDefinitionRequest,
-    GetTaskProgressRequest, GetTaskRequest, GetTrialItemsRequest, LeaseItemsRequest,
-    ListDisputesRequest, ListOwnEventsRequest, ListStudyHumanJudgmentsRequest, ListTasksRequest,
-    PreviewTaskRequest, SubmitEventsRequest, SubmitEventsResponse, TaskComposition,
-    TaskExportFormat, TaskId, TaskProgressSummary, UpdateTaskRequest,
+    GetTaskProgressRequest, GetTaskRequest, GetTaskTrialItemsRequest, GetTrialItemsRequest,
+    LeaseItemsRequest, ListDisputesRequest, ListInstanceAnnotationsRequest, ListOwnEventsRequest,
+    ListStudyHumanJudgmentsRequest, ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest,
+    SubmitEventsResponse, TaskComposition, TaskExportFormat, TaskId, TaskProgressSummary,
+    UpdateTaskRequest,
 };
 use shared::api::manage_studies::{UpdateStudyRequest, UploadStudyRequest};
 use shared::api::models::{
@@ -252,6 +253,7 @@ fn annotation_task() -> AnnotationTaskDefinition {
         guidelines: "Choose the document that answers the query better.".to_owned(),
         training: Vec::new(),
         gold: Vec::new(),
+        simulation: None,
     }
 }
 
@@ -516,6 +518,13 @@ examples! {
 
     ListStudyHumanJudgmentsRequest => ListStudyHumanJudgmentsRequest { study: study() };
     GetTrialItemsRequest => GetTrialItemsRequest { study: study(), seed: 42 };
+    GetTaskTrialItemsRequest => GetTaskTrialItemsRequest { task: TASK, seed: 0 };
+    ListInstanceAnnotationsRequest => ListInstanceAnnotationsRequest {
+        study: study(),
+        probe: TFC1,
+        variant: None,
+        number: 7,
+    };
     ListTasksRequest => ListTasksRequest {};
     GetTaskRequest => GetTaskRequest { task: TASK };
     LeaseItemsRequest => LeaseItemsRequest { task: TASK, n_items: 8 };
@@ -544,6 +553,7 @@ examples! {
             n_decisions: 1,
             n_decisions_required: 200,
             n_annotators: 1,
+            n_simulated_annotators: 0,
         },
     };
     PreviewTaskRequest => PreviewTaskRequest { task: annotation_task() }, reply: TaskComposition {

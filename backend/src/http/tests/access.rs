@@ -28,6 +28,8 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
             "/api/studies/{study}/export",
             "/api/studies/{study}/collection-statistics",
             "/api/studies/{study}/human-judgments",
+            "/api/studies/{study}/probes/{probe}/instances/{number}/annotations",
+            "/api/annotation/tasks/{task}/trial-items",
             "/api/studies/{study}/trial-items",
             "/api/jobs/{job}",
             "/api/jobs/{job}/events",

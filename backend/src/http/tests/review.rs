@@ -36,7 +36,7 @@ fn caller(no: u32, role: AccessRole) -> Caller {
     caller
 }
 
-fn ann() -> Caller {
+pub(super) fn ann() -> Caller {
     caller(1, AccessRole::Annotator)
 }
 
@@ -44,15 +44,15 @@ fn bob() -> Caller {
     caller(2, AccessRole::Annotator)
 }
 
-fn cat() -> Caller {
+pub(super) fn cat() -> Caller {
     caller(3, AccessRole::Curator)
 }
 
-fn visitor() -> Caller {
+pub(super) fn visitor() -> Caller {
     caller(0, AccessRole::Visitor)
 }
 
-fn call<E>(site: &Site, caller: Caller, asked: E) -> ApiRequest<E> {
+pub(super) fn call<E>(site: &Site, caller: Caller, asked: E) -> ApiRequest<E> {
     ApiRequest(site.app.clone(), caller, asked)
 }
 
@@ -187,7 +187,7 @@ impl Table {
     }
 }
 
-fn status(error: Error) -> (u16, String) {
+pub(super) fn status(error: Error) -> (u16, String) {
     let words = error.public_message();
     let response = axum::response::IntoResponse::into_response(error);
     (response.status().as_u16(), words)

@@ -182,6 +182,7 @@ pub(super) const TABLES: [BackupTableSchema; 15] = [
             ("seen_ms", Integer),
             ("revoked_ms", Integer),
             ("deleted_ms", Integer),
+            ("simulated", Integer),
         ],
     },
     BackupTableSchema {

@@ -131,7 +131,7 @@ impl Database {
                 let statement = sqlx::query(
                     "UPDATE person SET revoked_ms = NULL,
                          password_hash = coalesce($1, password_hash)
-                     WHERE no = $2 AND deleted_ms IS NULL",
+                     WHERE no = $2 AND deleted_ms IS NULL AND simulated = 0",
                 )
                 .bind(joining.password_hash.as_deref())
                 .bind(no);

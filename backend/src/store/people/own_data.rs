@@ -31,7 +31,7 @@ impl Database {
         let query = sqlx::query_as::<_, PersonListRow>(
             "SELECT no, name, role, password_hash, since_ms, seen_ms, revoked_ms, deleted_ms,
                  (SELECT count(*) FROM session WHERE session.person = person.no) AS n_sessions
-             FROM person WHERE no = $1",
+             FROM person WHERE no = $1 AND simulated = 0",
         )
         .bind(id);
         let unknown = || InputError::name_not_found("person", no.0.to_string());
@@ -102,7 +102,7 @@ impl Database {
         let statement = sqlx::query(
             "UPDATE person SET name = $1, name_key = $2, password_hash = NULL,
                  seen_ms = since_ms, revoked_ms = coalesce(revoked_ms, $3), deleted_ms = $3
-             WHERE no = $4 AND deleted_ms IS NULL",
+             WHERE no = $4 AND deleted_ms IS NULL AND simulated = 0",
         )
         .bind(format!("Deleted person {}", no.0))
         .bind(format!("deleted  person  {}", no.0))

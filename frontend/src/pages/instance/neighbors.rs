@@ -160,6 +160,7 @@ mod tests {
             rows: numbers.iter().map(line).collect(),
             histogram,
             n_reviewed: 0,
+            n_simulated_reviews: 0,
         }
     }
 

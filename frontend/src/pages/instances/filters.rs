@@ -18,6 +18,28 @@ use crate::widgets::heatmap::HeatMapPosition;
 use crate::widgets::term::{GlossaryTerm, Term};
 use crate::widgets::verdict::outcome_label_for_probe;
 
+/// Who has decided on instances of a probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InstanceReviewers {
+    People,
+    /// Simulated annotators alone.
+    Simulated,
+    Both,
+}
+
+impl InstanceReviewers {
+    /// Returns who has decided, given the number of instances on which people have, and that of
+    /// those on which only simulated annotators have.
+    pub(super) fn from_counts(n_people: u64, n_simulated: u64) -> Option<InstanceReviewers> {
+        match (n_people, n_simulated) {
+            (0, 0) => None,
+            (_, 0) => Some(InstanceReviewers::People),
+            (0, _) => Some(InstanceReviewers::Simulated),
+            (..) => Some(InstanceReviewers::Both),
+        }
+    }
+}
+
 /// Renders the filters of an instance list: outcome, query, margin and sort order.
 #[component]
 pub(super) fn InstanceListFilters(
@@ -31,8 +53,8 @@ pub(super) fn InstanceListFilters(
     overview: Memo<Option<Arc<StudyOverview>>>,
     /// The position on the heat map whose instances are listed, once it is known.
     spot: Memo<Option<HeatMapPosition>>,
-    /// Whether annotators have decided on instances of the probe.
-    has_reviewed: Memo<bool>,
+    /// Who has decided on instances of the probe; none if nobody has.
+    reviewers: Memo<Option<InstanceReviewers>>,
 ) -> impl IntoView {
     let cell = move || {
         let overview = overview.get()?;
@@ -65,12 +87,6 @@ pub(super) fn InstanceListFilters(
     let search = move |text: String| {
         later.schedule(move || update_view(view, go, |it| it.query = text));
     };
-    let statuses = [
-        (None, "all"),
-        (Some(ReviewStatus::Reviewed), "reviewed"),
-        (Some(ReviewStatus::NotReviewed), "not reviewed"),
-    ];
-    let statuses = statuses.map(|(it, said)| (it.map_or("", review_status_parameter), said));
     let status =
         Signal::derive(move || view.get().review_status.map_or("", review_status_parameter));
     let choose = Callback::new(move |chosen: String| {
@@ -79,7 +95,18 @@ pub(super) fn InstanceListFilters(
         });
     });
     let review = move || {
-        let is_shown = has_reviewed.get() || view.get().review_status.is_some();
+        let is_shown = reviewers.get().is_some() || view.get().review_status.is_some();
+        let reviewed = match reviewers.get() {
+            Some(InstanceReviewers::People) | None => "reviewed",
+            Some(InstanceReviewers::Simulated) => "reviewed (simulated)",
+            Some(InstanceReviewers::Both) => "reviewed (people or simulated)",
+        };
+        let statuses = [
+            (None, "all"),
+            (Some(ReviewStatus::Reviewed), reviewed),
+            (Some(ReviewStatus::NotReviewed), "not reviewed"),
+        ];
+        let statuses = statuses.map(|(it, said)| (it.map_or("", review_status_parameter), said));
         let options = statuses.to_vec();
         is_shown.then(|| view! { <SelectFilter label="Review" options selected=status choose/> })
     };

@@ -37,6 +37,7 @@ pub(super) struct InstanceListSummary {
     pub(super) query: InstanceListKey,
     pub(super) n_instances: u64,
     pub(super) n_reviewed: u64,
+    pub(super) n_simulated_reviews: u64,
     pub(super) histogram: MarginHistogram,
 }
 
@@ -143,11 +144,13 @@ impl InstanceRows {
             Ok(found) => {
                 if page == 0 {
                     let (n, n_reviewed) = (found.n_instances, found.n_reviewed);
+                    let n_simulated_reviews = found.n_simulated_reviews;
                     let histogram = found.histogram;
                     self.summary.set(Some(InstanceListSummary {
                         query: asked,
                         n_instances: n,
                         n_reviewed,
+                        n_simulated_reviews,
                         histogram,
                     }));
                 }

@@ -7,6 +7,7 @@ use shared::api::people::{
     PersonAccountSummary,
 };
 
+use super::qr_code::QrCodeView;
 use super::state::{InvitationLink, PeoplePageState};
 use crate::api::RequestError;
 use crate::api::mutation::MutatingRequestState;
@@ -185,8 +186,9 @@ fn InvitationLinkView(board: PeoplePageState, link: InvitationLink) -> impl Into
         <div class="new-link">
             <p>
                 "This link " {link.recipient} ". It is shown only once: copy it now and send it \
-                     to one person."
+                     to one person, or let them scan the code."
             </p>
+            <QrCodeView link=link.href.clone() label="QR code of the invitation link"/>
             <input
                 readonly
                 aria-label="Invitation link"

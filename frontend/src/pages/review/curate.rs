@@ -9,7 +9,7 @@ mod overview;
 mod progress;
 mod results;
 mod submission;
-mod labels;
+pub(crate) mod labels;
 
 use leptos::prelude::*;
 use shared::api::annotation::{GetTaskDefinitionRequest, TaskDefinitionResponse, TaskId};
@@ -17,8 +17,10 @@ use shared::api::annotation::{GetTaskDefinitionRequest, TaskDefinitionResponse, 
 use super::curator_gate::CuratorsOnly;
 use crate::api;
 use crate::location::PageLocation;
+use crate::pages::study::address::trial_href;
 use crate::routes::PageRoute;
 use crate::widgets::resource_view::RequestReplyView;
+use crate::widgets::simulated_annotators::SimulatedAnnotatorsNote;
 use adjudication::AdjudicationTab;
 use agreement::AgreementTab;
 use export::ExportTab;
@@ -65,6 +67,20 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
     .href();
     let state =
         move || labels::task_status_class_and_label(desk.details.with(|it| it.summary.status));
+    let simulation = desk
+        .details
+        .with_untracked(|it| it.definition.simulation.clone());
+    let note = simulation.map(|it| view! { <SimulatedAnnotatorsNote simulation=Some(it)/> });
+    let other_page = match desk.is_simulated() {
+        true => {
+            let href = trial_href(&study, Some(desk.task), 0);
+            view! { <a href=href>"Try it"</a> }.into_any()
+        }
+        false => {
+            let href = PageRoute::AnnotateTask { task: desk.task }.href();
+            view! { <a href=href>"Annotation page"</a> }.into_any()
+        }
+    };
     let body = move || match part.get() {
         CurationTab::Overview => view! { <TaskOverviewTab desk/> }.into_any(),
         CurationTab::Progress => view! { <AnnotatorProgressTab desk/> }.into_any(),
@@ -85,8 +101,9 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
                 view! { <span class=format!("verdict {class}")>{word}</span> }
             }}
             <span>"study " <a href=href>{study}</a></span>
-            <a href=PageRoute::AnnotateTask { task: desk.task }.href()>"Annotation page"</a>
+            {other_page}
         </p>
+        {note}
         <nav class="parts" aria-label="Task sections">{tabs}</nav>
         <div class="curate">{body}</div>
     }

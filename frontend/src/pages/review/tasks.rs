@@ -13,11 +13,13 @@ use super::identity::fetch_session_and_open_outbox;
 use crate::api::{self, RequestError};
 use crate::number_format::{format_count, format_count_with_noun};
 use crate::outbox::{OutboxSummary, RejectedEventsPanel};
+use crate::pages::study::address::trial_href;
 use crate::routes::PageRoute;
 use crate::widgets::needs_server::NeedsServerNotice;
 use crate::widgets::progress::ProgressBarView;
 use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
+use crate::widgets::simulated_annotators::{SimulatedAnnotatorsNote, annotator_count};
 use crate::widgets::task_status::task_status_label;
 
 /// Renders the Review page, which lists the annotation tasks that the user can see.
@@ -40,6 +42,7 @@ pub(crate) fn AnnotationTasksPage() -> impl IntoView {
                     <a href=PageRoute::Join.href()>"sign in"</a>
                     ". To see how it works, try five items; nothing is saved."
                 </VisitorIntroduction>
+                <TaskCards tasks for_whom=TaskPermissions { curates: false, named: false }/>
             }
             .into_any(),
             None => view! {
@@ -74,8 +77,7 @@ struct TasksPageData {
 
 async fn load() -> Result<TasksPageData, RequestError> {
     let who = fetch_session_and_open_outbox().await?;
-    let works = who.as_ref().is_some_and(|it| it.role > AccessRole::Visitor);
-    let tasks = match works {
+    let tasks = match who.is_some() {
         true => api::send_and_parse(&ListTasksRequest {}).await?,
         false => Vec::new(),
     };
@@ -143,18 +145,23 @@ fn TaskList(who: SessionResponse, tasks: Vec<AnnotationTaskSummary>) -> impl Int
         };
         view! { <p class="ahead">{words}</p> }
     });
-    let cards = tasks.into_iter().map(|card| {
-        let for_whom = TaskPermissions { curates, named };
-        view! { <TaskCard card for_whom/> }
-    });
     view! {
         {name}
         <OutboxSummary/>
         <RejectedEventsPanel/>
         {ways}
         {empty}
-        <ul class="held tasks">{cards.collect_view()}</ul>
+        <TaskCards tasks for_whom=TaskPermissions { curates, named }/>
     }
+}
+
+/// Renders a card for each task.
+#[component]
+fn TaskCards(tasks: Vec<AnnotationTaskSummary>, for_whom: TaskPermissions) -> impl IntoView {
+    let cards = tasks
+        .into_iter()
+        .map(|card| view! { <TaskCard card for_whom/> });
+    view! { <ul class="held tasks">{cards.collect_view()}</ul> }
 }
 
 /// What the user may do with a task.
@@ -186,6 +193,29 @@ fn TaskCard(card: AnnotationTaskSummary, for_whom: TaskPermissions) -> impl Into
             </a>
         }
     });
+    let try_it = (card.is_simulated && card.are_results_public).then(|| {
+        let name = card.title.clone();
+        view! {
+            <a class="btn main" href=trial_href(&card.study, Some(task), 0)>
+                "Try it" <span class="unseen">": " {name}</span>
+            </a>
+        }
+    });
+    let results = card.is_simulated.then(|| {
+        let href = PageRoute::HumanJudgments {
+            study: card.study.clone(),
+        }
+        .href();
+        let name = card.title.clone();
+        view! {
+            <a class="btn" href=href>
+                "Results" <span class="unseen">": " {name}</span>
+            </a>
+        }
+    });
+    let note = card
+        .is_simulated
+        .then(|| view! { <SimulatedAnnotatorsNote/> });
     let curate = for_whom.curates.then(|| {
         let name = card.title.clone();
         view! {
@@ -199,19 +229,22 @@ fn TaskCard(card: AnnotationTaskSummary, for_whom: TaskPermissions) -> impl Into
     let all = u64::from(n_mine) + u64::from(standing.n_available);
     let mine = f64::from(n_mine) / all.max(1) as f64;
     let everybody = standing.n_decisions as f64 / standing.n_decisions_required.max(1) as f64;
-    let people =
-        format_count_with_noun(u64::from(standing.n_annotators), "annotator", "annotators");
+    let people = annotator_count(standing.n_annotators, standing.n_simulated_annotators);
+    let everybody_word = match card.is_simulated {
+        true => "Simulated annotators",
+        false => "All annotators",
+    };
     view! {
         <li>
             <div class="told">
                 <h2>{card.title}</h2>
+                {note}
                 <p class="facts">
                     <span>{task_status_label(state)} {hidden}</span>
                     <span>"study " {card.study}</span>
                     <span>{axioms.join(", ")}</span>
                 </p>
-                {for_whom
-                    .named
+                {(for_whom.named && !card.is_simulated)
                     .then(|| {
                         let of = format!(
                             "My progress: {} of {}",
@@ -228,15 +261,15 @@ fn TaskCard(card: AnnotationTaskSummary, for_whom: TaskPermissions) -> impl Into
                 <div class="how-far">
                     <span>
                         {format!(
-                            "All annotators: {} of {}, by {people}",
+                            "{everybody_word}: {} of {}, by {people}",
                             format_count(standing.n_decisions),
                             format_count(standing.n_decisions_required),
                         )}
                     </span>
-                    <ProgressBarView label="All annotators" done=Signal::stored(everybody)/>
+                    <ProgressBarView label=everybody_word done=Signal::stored(everybody)/>
                 </div>
             </div>
-            <div class="act">{start} {curate}</div>
+            <div class="act">{start} {try_it} {results} {curate}</div>
         </li>
     }
 }

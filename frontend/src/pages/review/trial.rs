@@ -1,10 +1,10 @@
-//! The Trial page, on which a visitor annotates a few items of a study. No request tells the server
-//! the answers, and nothing is saved.
+//! The Trial page, on which a visitor annotates a few items of a study, or of a task whose annotators
+//! are simulated. No request tells the server the answers, and nothing is saved.
 
 use leptos::prelude::*;
 use shared::annotation::trial::AnnotationTrialItem;
 use shared::annotation::{AnnotatorAnswer, DocumentPreference};
-use shared::api::annotation::GetTrialItemsRequest;
+use shared::api::annotation::{GetTaskTrialItemsRequest, GetTrialItemsRequest, TaskId};
 
 use super::item::{
     self, AnswerButtons, ButtonWithShortcutKey, ContinueAfterFeedbackButtons, ItemDocuments,
@@ -14,10 +14,11 @@ use crate::api;
 use crate::keyboard::{self, KeyPressOutcome};
 use crate::location::{self, PageLocation};
 use crate::number_format::format_count_with_noun;
-use crate::pages::study::address::instance_href;
+use crate::pages::study::address::{instance_href, trial_href};
 use crate::routes::PageRoute;
 use crate::widgets::progress::ProgressBarView;
 use crate::widgets::resource_view::RequestReplyView;
+use crate::widgets::simulated_annotators::SimulatedAnnotatorsNote;
 
 /// Renders the Trial page, on which a visitor decides on a few items of a study; nothing is saved.
 #[component]
@@ -26,29 +27,64 @@ pub(crate) fn TrialAnnotationPage(
     study: String,
 ) -> impl IntoView {
     let PageLocation { search, .. } = PageLocation::from_context_or_browser();
-    let seed = Memo::new(move |_| {
-        let word = location::query_string_parameter(&search.read(), "seed");
-        word.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0)
-    });
+    let number = move |name: &str| {
+        let word = location::query_string_parameter(&search.read(), name);
+        word.and_then(|it| it.parse::<u64>().ok())
+    };
+    let task = untrack(|| number("task")).and_then(|it| u32::try_from(it).ok().map(TaskId));
+    let seed = Memo::new(move |_| number("seed").unwrap_or(0));
     let name = study.clone();
-    let asked = api::fetch_on_signal_change(move || GetTrialItemsRequest {
-        study: name.clone(),
-        seed: seed.get(),
-    });
+    let asked = match task {
+        Some(task) => api::fetch_on_signal_change(move || GetTaskTrialItemsRequest {
+            task,
+            seed: seed.get(),
+        }),
+        None => api::fetch_on_signal_change(move || GetTrialItemsRequest {
+            study: name.clone(),
+            seed: seed.get(),
+        }),
+    };
     let shown = move |items: Vec<AnnotationTrialItem>| {
-        let (study, seed) = (study.clone(), seed.get_untracked());
-        view! { <TrialItems items study seed/> }.into_any()
+        let source = TrialSource {
+            study: study.clone(),
+            task,
+            seed: seed.get_untracked(),
+        };
+        view! { <TrialItems items source/> }.into_any()
+    };
+    let about = match task {
+        Some(_) => view! {
+            <SimulatedAnnotatorsNote/>
+            <p class="trying" role="note">
+                "A trial run: your answers stay in this browser; nothing is saved or sent. After \
+                 each answer you see those of the simulated annotators."
+            </p>
+        }
+        .into_any(),
+        None => view! {
+            <p class="trying" role="note">
+                "A trial run: nothing is saved or sent."
+            </p>
+        }
+        .into_any(),
     };
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::ReviewTasks.href()>"Annotation"</a>
             <span>"Try annotating"</span>
         </nav>
-        <p class="trying" role="note">
-            "A trial run: nothing is saved or sent."
-        </p>
+        {about}
         <RequestReplyView answer=asked until="Loading five items" without="Try annotating" shown/>
     }
+}
+
+/// Where the items of a trial are from.
+#[derive(Debug, Clone)]
+struct TrialSource {
+    study: String,
+    /// The task whose annotators are simulated; none for instances of the study.
+    task: Option<TaskId>,
+    seed: u64,
 }
 
 /// The state of a trial.
@@ -108,7 +144,7 @@ impl TrialState {
 const FEEDBACK_ID: &str = "told";
 
 #[component]
-fn TrialItems(items: Vec<AnnotationTrialItem>, study: String, seed: u64) -> impl IntoView {
+fn TrialItems(items: Vec<AnnotationTrialItem>, source: TrialSource) -> impl IntoView {
     let n_items = items.len();
     if n_items == 0 {
         return view! {
@@ -148,9 +184,9 @@ fn TrialItems(items: Vec<AnnotationTrialItem>, study: String, seed: u64) -> impl
         Some((at, told)) => {
             let tried = way.items.with_value(|it| it[at].clone());
             let answer = told.then(|| way.answers.with_untracked(|it| it[at]));
-            view! { <Item way tried answer study=study.clone()/> }.into_any()
+            view! { <Item way tried answer study=source.study.clone()/> }.into_any()
         }
-        None => view! { <TrialSummary way study=study.clone() seed/> }.into_any(),
+        None => view! { <TrialSummary way source=source.clone()/> }.into_any(),
     };
     view! {
         <div class="mine">
@@ -217,7 +253,27 @@ fn TrialFeedback(
         move |it| item::SENTENCE_LABELS.answer_label(claim, sides.convert_answer_order(it));
     let href = instance_href(&study, tried.instance);
     let about = tried.instance.probe.probe_description();
+    let simulated = tried.simulated.clone().map(|it| {
+        let n_same = it.answers.iter().filter(|it| **it == answer).count();
+        let majority = it.consensus.preference().map(|it| {
+            format!(
+                "The simulated majority: {}.",
+                on_screen(item::answer_for_preference(it))
+            )
+        });
+        view! {
+            <p>
+                {majority.unwrap_or_else(|| "The simulated annotators have no majority.".to_owned())}
+                {format!(" {n_same} of {} gave your answer.", it.answers.len())}
+            </p>
+        }
+    });
     let (class, heading) = match agrees_with_axiom(&tried, answer) {
+        _ if tried.simulated.is_some() => match agrees_with_simulated_majority(&tried, answer) {
+            Some(true) => ("verdict ok", "You agree with the simulated majority"),
+            Some(false) => ("verdict bad", "You disagree with the simulated majority"),
+            None => ("verdict wait", "No majority to compare with"),
+        },
         _ if !tried.instance.probe.is_axiom() => ("verdict quiet", "Answered"),
         Some(true) => ("verdict ok", "You agree with the axiom"),
         Some(false) => ("verdict bad", "You disagree with the axiom"),
@@ -246,6 +302,7 @@ fn TrialFeedback(
         <section class="telling" aria-labelledby=FEEDBACK_ID>
             <h2 id=FEEDBACK_ID tabindex="-1"><span class=class>{heading}</span></h2>
             <p>"Your answer: " {on_screen(answer)} "."</p>
+            {simulated}
             <p>
                 <b>{tried.instance.probe.name()}</b> ": " {about.statement}
                 {expects.map(|it| format!(" Expected: {it}."))}
@@ -264,10 +321,14 @@ fn TrialFeedback(
 
 /// Renders the summary of all answers.
 #[component]
-fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
+fn TrialSummary(way: TrialState, source: TrialSource) -> impl IntoView {
+    let TrialSource { study, task, seed } = source;
     let answers = way.answers.get_untracked();
     let items = way.items.get_value();
-    let (with, votes) = tally(&items, &answers);
+    let (with, votes) = match task {
+        Some(_) => tally(&items, &answers, agrees_with_simulated_majority),
+        None => tally(&items, &answers, agrees_with_axiom_if_any),
+    };
     let rows = items.iter().zip(&answers).map(|(tried, &answer)| {
         let place = tried.instance;
         let href = instance_href(&study, place);
@@ -278,10 +339,12 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         );
         let (class, word) = match agrees_with_axiom(tried, answer) {
             _ if !place.probe.is_axiom() => ("verdict quiet", "no prediction"),
-            Some(true) => ("verdict ok", "agrees"),
-            Some(false) => ("verdict bad", "disagrees"),
-            None => ("verdict wait", "no preference"),
+            it => comparison_label(it),
         };
+        let simulated = task.map(|_| {
+            let (class, word) = comparison_label(agrees_with_simulated_majority(tried, answer));
+            view! { <td><span class=class>{word}</span></td> }
+        });
         let rankers = &tried.content.rankers;
         let same = rankers
             .iter()
@@ -292,6 +355,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
                 <th scope="row">
                     <a href=href target="_blank">{tried.content.query.text.clone()}</a>
                 </th>
+                {simulated}
                 <td><span class=class>{word}</span></td>
                 <td>{said}</td>
                 <td>{same}</td>
@@ -300,22 +364,27 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         }
     });
     let rows = rows.collect_view();
-    let further = format!(
-        "{}?seed={}",
-        PageRoute::Trial {
-            study: study.clone()
-        }
-        .href(),
-        seed.wrapping_add(1)
-    );
+    let further = trial_href(&study, task, seed.wrapping_add(1));
     let answers = format_count_with_noun(votes as u64, "answer agrees", "answers agree");
+    let side = match task {
+        Some(_) => "the simulated majority",
+        None => "the axioms",
+    };
+    let results = task.map(|_| {
+        let href = PageRoute::HumanJudgments {
+            study: study.clone(),
+        }
+        .href();
+        view! { <a class="btn" href=href>"Results of the simulated annotators"</a> }
+    });
     view! {
-        <h1 id=item::ITEM tabindex="-1">{format!("{with} of {answers} with the axioms")}</h1>
+        <h1 id=item::ITEM tabindex="-1">{format!("{with} of {answers} with {side}")}</h1>
         <div class="scrolls">
             <table class="short">
                 <thead>
                     <tr>
                         <th scope="col">"Query"</th>
+                        {task.map(|_| view! { <th scope="col">"Simulated majority"</th> })}
                         <th scope="col">"The axiom"</th>
                         <th scope="col">"Your answer"</th>
                         <th scope="col">"Rankers with the same choice"</th>
@@ -331,6 +400,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         </p>
         <div class="btns">
             <a class="btn main" href=further>"Try five more items"</a>
+            {results}
             <a class="btn" href=PageRoute::Study { study }.href()>"Open the study"</a>
         </div>
     }
@@ -343,12 +413,37 @@ fn agrees_with_axiom(tried: &AnnotationTrialItem, answer: AnnotatorAnswer) -> Op
         .map(|it| it.satisfies(tried.content.claim))
 }
 
-/// Returns how many answers agree with the axiom, and how many express a preference.
-fn tally(items: &[AnnotationTrialItem], answers: &[AnnotatorAnswer]) -> (usize, usize) {
-    let votes = items.iter().zip(answers);
-    let votes = votes.filter(|it| it.0.instance.probe.is_axiom());
-    let votes: Vec<bool> = votes
-        .filter_map(|it| agrees_with_axiom(it.0, *it.1))
-        .collect();
-    (votes.iter().filter(|it| **it).count(), votes.len())
+/// Same as [`agrees_with_axiom`], but none for a behavioral test, which predicts nothing.
+fn agrees_with_axiom_if_any(tried: &AnnotationTrialItem, answer: AnnotatorAnswer) -> Option<bool> {
+    agrees_with_axiom(tried, answer).filter(|_| tried.instance.probe.is_axiom())
+}
+
+/// Returns whether an answer is that of most simulated annotators; none if it expresses no
+/// preference, or they have no majority.
+fn agrees_with_simulated_majority(
+    tried: &AnnotationTrialItem,
+    answer: AnnotatorAnswer,
+) -> Option<bool> {
+    let majority = tried.simulated.as_ref()?.consensus.preference()?;
+    Some(answer.preference()? == majority)
+}
+
+/// Returns the class and the label of a comparison with an answer.
+fn comparison_label(agrees: Option<bool>) -> (&'static str, &'static str) {
+    match agrees {
+        Some(true) => ("verdict ok", "agrees"),
+        Some(false) => ("verdict bad", "disagrees"),
+        None => ("verdict wait", "no preference"),
+    }
+}
+
+/// Returns how many answers agree with the other side, and how many can be compared with it.
+fn tally(
+    items: &[AnnotationTrialItem],
+    answers: &[AnnotatorAnswer],
+    agrees: fn(&AnnotationTrialItem, AnnotatorAnswer) -> Option<bool>,
+) -> (usize, usize) {
+    let compared = items.iter().zip(answers);
+    let compared: Vec<bool> = compared.filter_map(|it| agrees(it.0, *it.1)).collect();
+    (compared.iter().filter(|it| **it).count(), compared.len())
 }

@@ -1,6 +1,7 @@
 //! The addresses of a study's pages, so that a view can be cited and shared.
 
 use shared::annotation::task::StudyInstanceRef;
+use shared::api::annotation::TaskId;
 use shared::probe::{AxiomVariant, Probe};
 use shared::score::slug::{RELEVANCE_SLUG, parse_ranker_slug_or_position};
 use shared::study::behavioral_tests::{RelevanceSlice, TieThreshold};
@@ -347,6 +348,18 @@ impl InstanceView {
 /// Returns the address of an instance that was opened from no list.
 pub(crate) fn instance_href(study: &str, place: StudyInstanceRef) -> String {
     InstanceView::default().href(study, place.probe, place.variant, place.index)
+}
+
+/// Returns the address of a trial with instances of a study, or with items of a task whose annotators
+/// are simulated.
+pub(crate) fn trial_href(study: &str, task: Option<TaskId>, seed: u64) -> String {
+    let mut parameters = Vec::new();
+    parameters.extend(task.map(|it| ("task", it.0.to_string())));
+    parameters.extend((seed > 0).then(|| ("seed", seed.to_string())));
+    let trial = PageRoute::Trial {
+        study: study.to_owned(),
+    };
+    trial.href_with(parameters)
 }
 
 const OUTCOMES: [(VerdictOutcome, &str); 3] = [

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use shared::annotation::estimate::AgreementEstimates;
-use shared::annotation::tables;
+use shared::annotation::{AnnotatorKind, tables};
 use shared::api::GetStudyRequest;
 use shared::api::annotation::{AnnotationTaskResults, ListStudyHumanJudgmentsRequest, TaskId};
 use shared::api::people::{AccessRole, GetSessionRequest};
@@ -13,13 +13,14 @@ use shared::report::{self, format};
 use shared::study::controls::StudyPageControls;
 
 use crate::api::{self, RequestError};
-use crate::number_format::format_count_with_noun;
+use crate::pages::study::address::trial_href;
 use crate::routes::PageRoute;
 use crate::widgets::download;
 use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::figure::FigureView;
 use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
+use crate::widgets::simulated_annotators::{SimulatedAnnotatorsNote, annotator_count};
 use crate::widgets::table::ReportTableView;
 use crate::widgets::task_status::task_status_label;
 
@@ -31,6 +32,8 @@ struct HumanJudgmentsData {
     rankers: Vec<String>,
     /// Whether the user may create a task.
     curates: bool,
+    /// Whether there is a server, which has the items of tasks.
+    has_server: bool,
 }
 
 /// Loads the data. Returns `None` for the local study, which cannot have annotations, and for a
@@ -66,6 +69,7 @@ async fn load(study: String) -> Result<Option<HumanJudgmentsData>, RequestError>
         tasks,
         rankers,
         curates,
+        has_server,
     }))
 }
 
@@ -97,7 +101,8 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
     let trial = PageRoute::Trial {
         study: study.clone(),
     };
-    let none = found.tasks.is_empty().then(|| {
+    let is_of_nobody = found.tasks.iter().all(|it| it.simulated.is_some());
+    let none = is_of_nobody.then(|| {
         view! {
             <p class="ahead">
                 "Nobody has annotated instances of this study yet. An annotation task samples \
@@ -124,8 +129,10 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
         }
     };
     let tasks = found.tasks.into_iter().map(|task| {
-        let rankers = found.rankers.clone();
-        view! { <TaskResult task rankers curates/> }
+        let (rankers, study) = (found.rankers.clone(), study.clone());
+        let trial = (found.has_server && task.simulated.is_some())
+            .then(|| trial_href(&study, Some(task.task), 0));
+        view! { <TaskResult task rankers curates trial/> }
     });
     let tasks = tasks.collect_view();
     view! {
@@ -138,7 +145,13 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
 
 /// Renders the result of one task.
 #[component]
-fn TaskResult(task: AnnotationTaskResults, rankers: Vec<String>, curates: bool) -> impl IntoView {
+fn TaskResult(
+    task: AnnotationTaskResults,
+    rankers: Vec<String>,
+    curates: bool,
+    /// The address at which visitors try its items, if they can.
+    trial: Option<String>,
+) -> impl IntoView {
     let AnnotationTaskResults {
         task: no,
         title,
@@ -148,14 +161,25 @@ fn TaskResult(task: AnnotationTaskResults, rankers: Vec<String>, curates: bool) 
         n_people,
         agreement,
         estimates,
+        simulated,
     } = task;
+    let (kind, n_simulated) = match &simulated {
+        Some(it) => (AnnotatorKind::Simulated, it.simulation.error_rates.len()),
+        None => (AnnotatorKind::People, 0),
+    };
+    let (agreement, estimates, simulation) = match simulated {
+        Some(it) => (it.agreement, it.estimates, Some(it.simulation)),
+        None => (agreement, estimates, None),
+    };
+    let note = simulation.map(|it| view! { <SimulatedAnnotatorsNote simulation=Some(it)/> });
+    let trial = trial.map(|href| view! { <a href=href>"Try it"</a> });
     let alpha = agreement.krippendorff_alpha.map(|it| it.estimate);
     let alpha = alpha.map(|it| format!("α {}", format::format_estimate(&it)));
     let page = PageRoute::CurateTask { task: no }.href();
     let page = curates.then(|| view! { <a href=page>"The task"</a> });
     let hidden = (!public).then(|| view! { <span>"visible to curators only"</span> });
     let body = match estimates {
-        Some(found) if !outdated => view! { <EstimateFigure no found rankers/> }.into_any(),
+        Some(found) if !outdated => view! { <EstimateFigure no found rankers kind/> }.into_any(),
         _ if outdated => view! {
             <p class="ahead">
                 "The study changed after this task was created. Its results refer to other \
@@ -170,13 +194,13 @@ fn TaskResult(task: AnnotationTaskResults, rankers: Vec<String>, curates: bool) 
             <h3><bdi>{title}</bdi></h3>
             <p class="facts">
                 <span>{task_status_label(status)}</span>
-                <span>
-                    {format_count_with_noun(u64::from(n_people), "annotator", "annotators")}
-                </span>
+                <span>{annotator_count(n_people, n_simulated as u32)}</span>
                 {alpha.map(|it| view! { <span>{it}</span> })}
                 {hidden}
                 {page}
+                {trial}
             </p>
+            {note}
             {body}
         </article>
     }
@@ -184,28 +208,34 @@ fn TaskResult(task: AnnotationTaskResults, rankers: Vec<String>, curates: bool) 
 
 /// Renders the estimates as a figure, or as a table in its place.
 #[component]
-fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -> impl IntoView {
-    let mut all = tables::axiom_and_ranker_agreement_tables(&found, &rankers);
+fn EstimateFigure(
+    no: TaskId,
+    found: AgreementEstimates,
+    rankers: Vec<String>,
+    kind: AnnotatorKind,
+) -> impl IntoView {
+    let mut all = tables::axiom_and_ranker_agreement_tables(&found, &rankers, kind);
     let Some(details) = all.pop() else {
         return ().into_any();
     };
     let table = all.swap_remove(0);
-    let figure = plot::annotation::draw_agreement_with_annotators(&found, &rankers);
+    let figure = plot::annotation::draw_agreement_with_annotators(&found, &rankers, kind);
     let width = format!("{}px", figure.width + 2.0 * figure.margin);
     let as_table = RwSignal::new(true);
+    let file = match kind {
+        AnnotatorKind::People => format!("human-judgments-{}", no.0),
+        AnnotatorKind::Simulated => format!("simulated-annotators-{}", no.0),
+    };
+    let figure_file = file.clone();
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
     let drawn = figure.clone();
     let svg = Callback::new(move |()| {
         let text = plot::figure_to_svg(&drawn, FigureTheme::Light);
-        download::offer_text_download(
-            &format!("human-judgments-{}.svg", no.0),
-            "image/svg+xml",
-            &text,
-        );
+        download::offer_text_download(&format!("{figure_file}.svg"), "image/svg+xml", &text);
     });
     let csv = Callback::new(move |()| {
         let text = report::table_to_csv(&details);
-        download::offer_text_download(&format!("human-judgments-{}.csv", no.0), "text/csv", &text);
+        download::offer_text_download(&format!("{file}.csv"), "text/csv", &text);
     });
     let body = move || match as_table.get() {
         true => view! { <ReportTableView table=table.clone()/> }.into_any(),
@@ -214,7 +244,7 @@ fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -
                 class="drawn"
                 role="group"
                 tabindex="0"
-                aria-label="Agreement with annotators"
+                aria-label=format!("Agreement with {}", kind.noun())
                 style=("--width", width.clone())
             >
                 <FigureView figure=figure.clone()/>

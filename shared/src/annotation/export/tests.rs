@@ -3,7 +3,7 @@ use expect_test::expect;
 use super::super::event::{AnnotatorExclusionChange, ItemAdjudication, SkipReason, SkippedItem};
 use super::super::fixture::{self, decision_action, event_key_from_number, log_entry_at_second};
 use super::super::task::AnnotationItemRole;
-use super::super::{AnnotationEventKey, AnnotatorAnswer};
+use super::super::{AnnotationEventKey, AnnotatorAnswer, AnnotatorKind};
 use super::*;
 use crate::probe::{Axiom, Probe};
 use crate::report::table_to_csv;
@@ -83,6 +83,10 @@ fn log() -> AnnotationLog {
 }
 
 fn with_source<T>(then: impl Fn(&AnnotationExportInput<'_>) -> T) -> T {
+    with_source_of(AnnotatorKind::People, then)
+}
+
+fn with_source_of<T>(kind: AnnotatorKind, then: impl Fn(&AnnotationExportInput<'_>) -> T) -> T {
     let ((items, named), log) = (items(), log());
     let people = [(PersonId(1), "Ada".to_owned())].into();
     then(&AnnotationExportInput {
@@ -91,6 +95,7 @@ fn with_source<T>(then: impl Fn(&AnnotationExportInput<'_>) -> T) -> T {
         ids: &named,
         people: &people,
         log: &log,
+        is_simulated: kind == AnnotatorKind::Simulated,
     })
 }
 
@@ -124,19 +129,19 @@ fn the_table_holds_the_whole_history() {
         .replace("00000000000000000000000000", "")
         .replace("\r\n", "\n");
     expect![[r#"
-        key,received_ms,created_ms,person,name,event,status,item,role,probability,weight,probe,variant,number,query,documents,answer,reason_rating,display_order,duration_ms,tags,note,about
-        000001,1000,1000,1,Ada,decided,replaced,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,first,,claim-order,4000,,,
-        000002,2000,2000,1,Ada,decided,active,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,second,no,claim-order,4000,off topic; old,"'=SUM(1,2)",000001
-        000003,3000,3000,2,,decided,active,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,first,,claim-order,4000,,,
-        000004,4000,4000,1,Ada,decided,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,first,,claim-order,4000,,,
-        000005,5000,5000,2,,decided,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,cannot-say,,claim-order,4000,,,
-        000006,6000,6000,3,,decided,excluded,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,second,,claim-order,4000,,,
-        000007,7000,7000,9,,excluded,active,,,,,,,,,,,,,,,guessed,3
-        000008,8000,8000,9,,adjudicated,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,equal,,,,,,
-        000009,9000,9000,1,Ada,decided,undone,2,sampled,0.25,4,tfc2,fixed,2,q8,1 2 3,first,,claim-order,4000,,,
-        00000a,10000,10000,1,Ada,undone,active,,,,,,,,,,,,,,,,000009
-        00000b,11000,11000,1,Ada,skipped,active,2,sampled,0.25,4,tfc2,fixed,2,q8,1 2 3,,,,,,broken-document: cut,
-        00000c,12000,12000,1,Ada,decided,active,3,gold,,,tfc1,fixed,3,q9,5 6,first,,claim-order,4000,,,
+        key,received_ms,created_ms,person,name,event,status,item,role,probability,weight,probe,variant,number,query,documents,answer,reason_rating,display_order,duration_ms,tags,note,about,simulated
+        000001,1000,1000,1,Ada,decided,replaced,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,first,,claim-order,4000,,,,no
+        000002,2000,2000,1,Ada,decided,active,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,second,no,claim-order,4000,off topic; old,"'=SUM(1,2)",000001,no
+        000003,3000,3000,2,,decided,active,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,first,,claim-order,4000,,,,no
+        000004,4000,4000,1,Ada,decided,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,first,,claim-order,4000,,,,no
+        000005,5000,5000,2,,decided,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,cannot-say,,claim-order,4000,,,,no
+        000006,6000,6000,3,,decided,excluded,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,second,,claim-order,4000,,,,no
+        000007,7000,7000,9,,excluded,active,,,,,,,,,,,,,,,guessed,3,no
+        000008,8000,8000,9,,adjudicated,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,equal,,,,,,,no
+        000009,9000,9000,1,Ada,decided,undone,2,sampled,0.25,4,tfc2,fixed,2,q8,1 2 3,first,,claim-order,4000,,,,no
+        00000a,10000,10000,1,Ada,undone,active,,,,,,,,,,,,,,,,000009,no
+        00000b,11000,11000,1,Ada,skipped,active,2,sampled,0.25,4,tfc2,fixed,2,q8,1 2 3,,,,,,broken-document: cut,,no
+        00000c,12000,12000,1,Ada,decided,active,3,gold,,,tfc1,fixed,3,q9,5 6,first,,claim-order,4000,,,,no
     "#]].assert_eq(&short);
 }
 
@@ -167,4 +172,27 @@ fn json_lines_come_back_as_the_log_that_they_are_of() {
         fates[8],
         (event_key_from_number(9), AnnotationEventValidity::Undone)
     );
+}
+
+#[test]
+fn every_row_and_group_of_simulated_annotators_says_so() {
+    let of_simulated = AnnotatorKind::Simulated;
+    let lines = with_source_of(of_simulated, |it| {
+        export_rows_to_jsonl(&build_exported_event_rows(it))
+    });
+    assert!(lines.lines().all(|it| it.contains("\"is_simulated\":true")));
+    let csv = with_source_of(of_simulated, |it| {
+        table_to_csv(&export_rows_to_table(it, &build_exported_event_rows(it)))
+    });
+    let mut rows = csv.lines();
+    assert!(rows.next().unwrap().ends_with(",simulated"));
+    assert!(rows.all(|it| it.ends_with(",yes")), "{csv}");
+    let consensus = with_source_of(of_simulated, |it| {
+        annotations_to_trec_prefs(it, ExportedPreferenceSource::Consensus)
+    });
+    assert!(consensus.starts_with("q8 1.simulated 1 "), "{consensus}");
+    let each = with_source_of(of_simulated, |it| {
+        annotations_to_trec_prefs(it, ExportedPreferenceSource::EachAnnotator)
+    });
+    assert!(each.starts_with("q7 0.s1 1 "), "{each}");
 }

@@ -72,7 +72,18 @@ fn estimates_name_their_rankers() {
         overall: line,
         by_probe: Vec::new(),
     };
-    let tables = axiom_and_ranker_agreement_tables(&found, &["BM25".to_owned()]);
+    let tables = |kind| axiom_and_ranker_agreement_tables(&found, &["BM25".to_owned()], kind);
+    // Each table of simulated annotators says so in its title.
+    for table in tables(AnnotatorKind::Simulated) {
+        assert!(
+            table.title.contains("simulated annotators"),
+            "{}",
+            table.title
+        );
+    }
+    let simulated = &tables(AnnotatorKind::Simulated)[0];
+    assert_eq!(simulated.columns[3].name, "BM25–simulated");
+    let tables = tables(AnnotatorKind::People);
     tables.iter().for_each(is_square);
     assert_eq!(tables[0].columns[3].name, "BM25–annotators");
     assert_eq!(tables[2].rows.len(), 9);

@@ -32,8 +32,11 @@ pub struct InstanceLister<'a> {
     pub(super) tie_width: f64,
     /// The query filter, in lower case.
     pub(super) wanted: String,
-    /// The numbers of the instances on which annotators have decided, ascending.
+    /// The numbers of the instances on which people or simulated annotators have decided,
+    /// ascending.
     reviewed: Vec<u64>,
+    /// The number of those on which people have decided.
+    n_reviewed: u64,
     /// For each pair whether the ranker truncated the document; empty unless this is needed.
     truncated: Vec<bool>,
     /// The standard deviation of the ranker's scores; 0 unless this is needed.
@@ -173,6 +176,7 @@ impl<'a> InstanceLister<'a> {
             tie_width: listing.controls.tie_threshold_for_ranker(scores),
             wanted: listing.query_filter.to_lowercase(),
             reviewed: Vec::new(),
+            n_reviewed: 0,
             truncated,
             score_deviation: match listing.sort {
                 InstanceSort::MostInstructive => score_deviation(scores),
@@ -181,12 +185,20 @@ impl<'a> InstanceLister<'a> {
         }
     }
 
-    /// Adds the numbers of the instances on which annotators have decided, in any order. Without
-    /// them, no instance is taken as reviewed.
-    pub fn with_reviewed_instances(mut self, mut numbers: Vec<u64>) -> InstanceLister<'a> {
-        numbers.sort_unstable();
-        numbers.dedup();
-        self.reviewed = numbers;
+    /// Adds the numbers of the instances on which people have decided, and of those on which
+    /// simulated annotators have, in any order. Without them, no instance is taken as reviewed.
+    pub fn with_reviewed_instances(
+        mut self,
+        mut by_people: Vec<u64>,
+        simulated: Vec<u64>,
+    ) -> InstanceLister<'a> {
+        by_people.sort_unstable();
+        by_people.dedup();
+        self.n_reviewed = by_people.len() as u64;
+        self.reviewed = by_people;
+        self.reviewed.extend(simulated);
+        self.reviewed.sort_unstable();
+        self.reviewed.dedup();
         self
     }
 
@@ -198,9 +210,14 @@ impl<'a> InstanceLister<'a> {
         }
     }
 
-    /// Returns the number of instances on which annotators have decided.
+    /// Returns the number of instances on which people have decided.
     pub(super) fn n_reviewed(&self) -> u64 {
-        self.reviewed.len() as u64
+        self.n_reviewed
+    }
+
+    /// Returns the number of instances on which only simulated annotators have decided.
+    pub(super) fn n_simulated_reviews(&self) -> u64 {
+        self.reviewed.len() as u64 - self.n_reviewed
     }
 
     /// Whether an instance passes the filter on the review status.
@@ -504,6 +521,7 @@ impl<'a> InstanceLister<'a> {
             rows: rows.map(|it| self.line(it)).collect(),
             histogram: plan.bins.into_histogram(counts, plan.n_tied),
             n_reviewed: self.n_reviewed(),
+            n_simulated_reviews: self.n_simulated_reviews(),
         }
     }
 

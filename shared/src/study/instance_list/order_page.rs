@@ -62,6 +62,7 @@ impl InstanceLister<'_> {
             rows: judged.iter().map(|it| self.line(it)).collect(),
             histogram,
             n_reviewed: self.n_reviewed(),
+            n_simulated_reviews: self.n_simulated_reviews(),
         })
     }
 

@@ -251,6 +251,7 @@ impl<S: SliceSource> SlicedStudy<S> {
                     rows: self.listed_rows(cell, order, &selected, rows).await?,
                     histogram,
                     n_reviewed: 0,
+                    n_simulated_reviews: 0,
                 });
             }
             let n_bytes = OrderRow::n_bytes(arity);
@@ -373,6 +374,7 @@ impl<S: SliceSource> SlicedStudy<S> {
             rows,
             histogram,
             n_reviewed: 0,
+            n_simulated_reviews: 0,
         })
     }
 
@@ -487,6 +489,7 @@ fn empty_page() -> InstancePage {
             n_tied: 0,
         },
         n_reviewed: 0,
+        n_simulated_reviews: 0,
     }
 }
 

@@ -6,10 +6,11 @@ use shared::api::annotation::TaskProgressSummary;
 use super::session::UndoableAction;
 use super::state::AnnotationPageState;
 use crate::keyboard;
-use crate::number_format::{format_count, format_count_with_noun};
+use crate::number_format::format_count;
 use crate::pages::review::item::{self, ButtonWithShortcutKey};
 use crate::widgets::markdown::Markdown;
 use crate::widgets::progress::ProgressBarView;
+use crate::widgets::simulated_annotators::annotator_count;
 
 /// The id of the panel's heading.
 pub(super) const GUIDE: &str = "guide-title";
@@ -111,8 +112,7 @@ fn RecentActions(work: AnnotationPageState) -> impl IntoView {
 
 /// Formats the progress of a task, as in `412 of 720 decisions made, by 6 annotators.`
 fn overall_progress(standing: &TaskProgressSummary) -> String {
-    let people =
-        format_count_with_noun(u64::from(standing.n_annotators), "annotator", "annotators");
+    let people = annotator_count(standing.n_annotators, standing.n_simulated_annotators);
     format!(
         "{} of {} decisions made, by {people}.",
         format_count(standing.n_decisions),

@@ -261,7 +261,11 @@ fn AdjudicationForm(
         }
         court.fetch_queue();
     });
+    let is_simulated = court.desk.is_simulated();
     let decide = move |answer: AnnotatorAnswer| {
+        if is_simulated {
+            return;
+        }
         let note = court.notes.with_untracked(|it| it.get(&item).cloned());
         let made = Made {
             item,
@@ -349,7 +353,7 @@ fn AdjudicationForm(
             </div>
         </header>
         <ItemHistoryView found shows_rankers/>
-        <div class="settle">
+        <div class="settle" hidden=is_simulated>
             <h3>{question}</h3>
             <p class="note">{said}</p>
             <label class="field">

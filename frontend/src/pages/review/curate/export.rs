@@ -76,7 +76,10 @@ pub(super) fn ExportTab(desk: CurationPageState) -> impl IntoView {
                 format,
                 include_names: names.get_untracked(),
             };
-            let name = format!("annotation-{}.{ending}", desk.task.0);
+            let name = match desk.is_simulated() {
+                true => format!("annotation-{}-simulated.{ending}", desk.task.0),
+                false => format!("annotation-{}.{ending}", desk.task.0),
+            };
             let text = async move { api::send_without_parsing(&asked).await };
             action.wait_for_reply_unless_busy(text, move |text| {
                 download::offer_text_download(&name, kind, &text)

@@ -45,7 +45,7 @@ pub(super) fn preference_label(of: DocumentPreference, claim: ScoreClaimKind) ->
 }
 
 /// Returns the display label of the annotators' consensus, in the words of the claim's kind.
-pub(super) fn consensus_label(of: ItemConsensus, claim: ScoreClaimKind) -> &'static str {
+pub(crate) fn consensus_label(of: ItemConsensus, claim: ScoreClaimKind) -> &'static str {
     match of {
         ItemConsensus::Prefers(it) => preference_label(it, claim),
         ItemConsensus::CannotSay => "cannot say",

@@ -42,6 +42,7 @@ fn TaskStateControls(desk: CurationPageState) -> impl IntoView {
         };
         desk.update_task(change, || {});
     };
+    let has_people = !desk.is_simulated();
     let button = move || {
         let (word, to) = match state.get() {
             AnnotationTaskStatus::Draft => ("Open to annotators", AnnotationTaskStatus::Open),
@@ -62,6 +63,9 @@ fn TaskStateControls(desk: CurationPageState) -> impl IntoView {
     let said = move || match state.get() {
         AnnotationTaskStatus::Draft => "Only curators see this draft. Opening cannot be undone.",
         AnnotationTaskStatus::Open => "Annotators can answer its items.",
+        AnnotationTaskStatus::Closed if !has_people => {
+            "Simulated annotators have answered every item. Nobody else can."
+        }
         AnnotationTaskStatus::Closed => {
             "Annotators get no new items. Unsent answers are still accepted, and you can \
              adjudicate."
@@ -77,7 +81,7 @@ fn TaskStateControls(desk: CurationPageState) -> impl IntoView {
     view! {
         <Section id="state" name="State">
             <div class="btns">
-                {button}
+                {has_people.then_some(button)}
                 <span class="note" role="status">{said}</span>
             </div>
             <p class="switch">

@@ -91,6 +91,19 @@ fn ProgressTables(
         }
         .into_any();
     }
+    // Nobody excludes a simulated annotator.
+    let included = (!desk.is_simulated()).then(|| {
+        view! {
+            <Section
+                id="counts"
+                name="Included annotators"
+                note="Excluded annotators do not count in agreement and estimates. Nothing is \
+                     deleted: their work stays in the log and the export, and can be included again."
+            >
+                <ul class="held">{people}</ul>
+            </Section>
+        }
+    });
     view! {
         <Section id="far" name="Progress" header>
             <div class="tally">{tally}</div>
@@ -116,14 +129,7 @@ fn ProgressTables(
             said="Number, speed and accuracy of decisions, and their drift."
             table=table("progress")
         />
-        <Section
-            id="counts"
-            name="Included annotators"
-            note="Excluded annotators do not count in agreement and estimates. Nothing is \
-                 deleted: their work stays in the log and the export, and can be included again."
-        >
-            <ul class="held">{people}</ul>
-        </Section>
+        {included}
     }
     .into_any()
 }

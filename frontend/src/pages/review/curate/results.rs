@@ -1,7 +1,7 @@
 //! The results of a task: agreement of axiom, rankers and relevance judgments with the annotators.
 
 use leptos::prelude::*;
-use shared::annotation::tables;
+use shared::annotation::{AnnotatorKind, tables};
 use shared::api::annotation::{AnnotationTaskResults, ListStudyHumanJudgmentsRequest};
 use shared::plot;
 
@@ -29,21 +29,32 @@ fn ResultTables(desk: CurationPageState, own: Option<AnnotationTaskResults>) -> 
     let Some(own) = own else {
         return view! { <p class="ahead">"No decisions yet."</p> }.into_any();
     };
-    let Some(found) = own.estimates else {
+    let (kind, estimates) = match own.simulated {
+        Some(it) => (AnnotatorKind::Simulated, it.estimates),
+        None => (AnnotatorKind::People, own.estimates),
+    };
+    let Some(found) = estimates else {
         return view! { <p class="ahead">{OUTDATED}</p> }.into_any();
+    };
+    let (agreement, consensus) = match kind {
+        AnnotatorKind::People => ("Agreement with annotators", "Consensus of annotators"),
+        AnnotatorKind::Simulated => (
+            "Agreement with simulated annotators",
+            "Consensus of simulated annotators",
+        ),
     };
     let shown = move || {
         let rankers = desk.rankers.get();
-        let tables = tables::axiom_and_ranker_agreement_tables(&found, &rankers);
+        let tables = tables::axiom_and_ranker_agreement_tables(&found, &rankers, kind);
         let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
         let drawn = FigureWithSelection::without_selection(
-            plot::annotation::draw_agreement_with_annotators(&found, &rankers),
+            plot::annotation::draw_agreement_with_annotators(&found, &rankers, kind),
         );
         view! {
             <ExportableFigureSection
                 of="annotation-"
                 id="results"
-                name="Agreement with annotators"
+                name=agreement
                 said="Estimated over all instances that could be drawn."
                 drawing=Some(drawn)
                 table=table("results")
@@ -51,7 +62,7 @@ fn ResultTables(desk: CurationPageState, own: Option<AnnotationTaskResults>) -> 
             <ExportableFigureSection
                 of="annotation-"
                 id="judgments"
-                name="Consensus of annotators"
+                name=consensus
                 said="Numbers of items."
                 table=table("judgments")
             />

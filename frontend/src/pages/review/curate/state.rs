@@ -110,6 +110,12 @@ impl CurationPageState {
         });
     }
 
+    /// Returns whether the annotators of the task are simulated, so that nobody can change anything
+    /// about its answers.
+    pub(super) fn is_simulated(self) -> bool {
+        self.details.with_untracked(|it| it.summary.is_simulated)
+    }
+
     /// Changes the task; `done` is called on success.
     pub(super) fn update_task(self, change: UpdateTaskRequest, done: impl Fn() + 'static) {
         self.action.send_unless_busy(change, move |whole| {
@@ -147,6 +153,7 @@ mod tests {
         let named = PersonIdWithName {
             person: PersonId(2),
             name: "Ada".to_owned(),
+            is_simulated: false,
         };
         let names = [named];
         assert_eq!(person_display_name(&names, PersonId(2)), "Ada");

@@ -280,6 +280,7 @@ impl NewTaskDraft {
             guidelines: self.guidelines.clone(),
             training: self.training.clone(),
             gold: self.gold.clone(),
+            simulation: None,
         };
         if !wrong.is_empty() {
             return Err(wrong);
