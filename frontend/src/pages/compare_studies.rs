@@ -133,9 +133,7 @@ pub(crate) fn CompareStudiesPage() -> impl IntoView {
         }
         .into_any(),
         ComparisonState::Failed(error) => view! { <LoadErrorMessage error retry/> }.into_any(),
-        ComparisonState::Compared(found) => {
-            view! { <StudyDifferences found=*found choice/> }.into_any()
-        }
+        ComparisonState::Compared(found) => view! { <StudyDifferences found=*found/> }.into_any(),
     };
     view! {
         <h1>"Compare studies"</h1>
@@ -143,7 +141,7 @@ pub(crate) fn CompareStudiesPage() -> impl IntoView {
             "What changed between two studies, and whether it is more than chance: the fraction of \
              instances that agree with an axiom, for every ranker and axiom that both studies have."
         </p>
-        <StudyPairForm choice/>
+        <StudyPairForm choice state/>
         {body}
     }
 }
@@ -220,9 +218,12 @@ async fn overview(
     .await
 }
 
-/// Renders the choice of both studies.
+/// Renders the choice of both studies and, once they are compared, of the variant.
 #[component]
-fn StudyPairForm(choice: RwSignal<StudyPairChoice>) -> impl IntoView {
+fn StudyPairForm(
+    choice: RwSignal<StudyPairChoice>,
+    state: RwSignal<ComparisonState>,
+) -> impl IntoView {
     let listed = api::fetch_on_signal_change(|| ListStudiesRequest {});
     let options = move |which: usize| {
         let hosted = listed.get().and_then(Result::ok).unwrap_or_default();
@@ -266,10 +267,36 @@ fn StudyPairForm(choice: RwSignal<StudyPairChoice>) -> impl IntoView {
             <SelectField label="Second study" choose=move |name| choose(1, name)>
                 {move || options(1)}
             </SelectField>
+            {move || state.with(|it| variant_select(it, choice))}
             <button class="btn" type="button" on:click=swap>"Swap"</button>
         </form>
         {failure}
     }
+}
+
+/// Renders the choice of the variant; none unless both studies have several.
+fn variant_select(
+    state: &ComparisonState,
+    choice: RwSignal<StudyPairChoice>,
+) -> Option<impl IntoView> {
+    let ComparisonState::Compared(found) = state else {
+        return None;
+    };
+    let variant = found.variant;
+    let options = found.variants.iter().map(|&it| {
+        view! { <option value=it.slug() selected=it == variant>{it.slug()}</option> }
+    });
+    let options = options.collect_view();
+    let choose = move |slug: String| {
+        let mut next = choice.get_untracked();
+        next.variant = variant_from_address(&|_| Some(slug.clone()));
+        set_choice(choice, next);
+    };
+    (found.variants.len() > 1).then(|| {
+        view! {
+            <SelectField label="Variant of the axioms" choose>{options}</SelectField>
+        }
+    })
 }
 
 fn set_choice(choice: RwSignal<StudyPairChoice>, next: StudyPairChoice) {

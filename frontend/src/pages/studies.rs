@@ -343,7 +343,8 @@ impl LegendExample {
             let mut cells = card.probes.iter().zip(fractions);
             cells.find_map(|(axiom, fraction)| {
                 Some(LegendExample {
-                    ranker: ranker.clone(),
+                    // The parameters do not fit.
+                    ranker: ranker.split(" (").next().unwrap_or_default().to_owned(),
                     axiom: axiom.name().into_owned(),
                     fraction: (*fraction)?,
                 })
