@@ -306,29 +306,14 @@ fn set_choice(choice: RwSignal<StudyPairChoice>, next: StudyPairChoice) {
 
 /// Renders what differs.
 #[component]
-fn StudyDifferences(found: ComparedStudies, choice: RwSignal<StudyPairChoice>) -> impl IntoView {
+fn StudyDifferences(found: ComparedStudies) -> impl IntoView {
     let ComparedStudies {
         finding,
         tables,
         provenance,
         titles,
-        variant,
-        variants,
+        ..
     } = found;
-    let variants = (variants.len() > 1).then(|| {
-        let options = variants.into_iter().map(move |it| {
-            let slug = it.slug();
-            view! { <option value=slug selected=move || it == variant>{slug}</option> }
-        });
-        let choose = move |slug: String| {
-            let mut next = choice.get_untracked();
-            next.variant = variant_from_address(&|_| Some(slug.clone()));
-            set_choice(choice, next);
-        };
-        view! {
-            <SelectField label="Variant of the axioms" choose>{options.collect_view()}</SelectField>
-        }
-    });
     let sections = tables
         .into_iter()
         .map(|table| view! { <ComparisonTable table/> });
@@ -341,7 +326,6 @@ fn StudyDifferences(found: ComparedStudies, choice: RwSignal<StudyPairChoice>) -
     });
     view! {
         <p class="ahead">{finding}</p>
-        {variants}
         {sections.collect_view()}
         <Section
             id="made-differently"

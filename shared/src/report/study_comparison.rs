@@ -83,8 +83,7 @@ fn differences(found: &StudyComparison) -> ReportTable {
         }
     }
     let [first, second] = &found.titles;
-    let title = format!("Fraction in {second} minus fraction in {first}");
-    let mut table = ReportTable::new("differences", title)
+    let mut table = ReportTable::new("differences", "Differences of the fractions")
         .add_text_columns("ranker")
         .with_more_columns_of_kind(TableColumnKind::Number, probes.iter().map(|it| it.name()));
     for ranker in rankers {
@@ -102,6 +101,9 @@ fn differences(found: &StudyComparison) -> ReportTable {
         }));
         table.rows.push(row);
     }
+    table
+        .notes
+        .push(format!("Fraction in {second} minus fraction in {first}."));
     table.notes.push(format!(
         "*: more than chance, p < {} after Holm's correction.",
         format::format_two_digit_fraction(SIGNIFICANCE_LEVEL)
