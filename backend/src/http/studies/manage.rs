@@ -59,7 +59,6 @@ pub(in crate::http) async fn upload_study(
     let title = title.as_ref().unwrap_or(&study.definition.title);
     study.definition.title = normalize_study_title(title)?;
     study.definition.description = normalize_study_description(&study.definition.description)?;
-    study.definition.name.clone_from(&name);
     let finished = match replace {
         true => StudyReplacementPolicy::Replace,
         false => StudyReplacementPolicy::Keep,
@@ -68,11 +67,13 @@ pub(in crate::http) async fn upload_study(
     let storing = tokio::spawn(async move {
         let _turn = app.studies.change().await;
         let study = run_blocking("checking a study", move || {
-            study.validate_upload()?;
-            Ok(study)
+            pipeline::name_and_validate_upload(&mut study, &name)?;
+            Ok(*study)
         });
-        let (study, folder) = (study.await?, app.studies.folder());
-        pipeline::store_uploaded_study(&app.store, folder, *study, finished).await?;
+        let study = study.await?;
+        let name = study.definition.name.clone();
+        let folder = app.studies.folder();
+        pipeline::store_uploaded_study(&app.store, folder, study, finished).await?;
         stored_summary(&app, &name).await
     });
     let what = "storing a study";
