@@ -23,7 +23,7 @@ pub(in crate::http) async fn update_study(
     let name = asked.study;
     // Changes that are cut off, since the client disconnects, would leave row and files apart.
     let changing = tokio::spawn(async move {
-        let _turn = app.studies.change().await;
+        let _turn = app.studies.acquire_change_turn().await;
         app.store.study_entry_by_name(&name).await?;
         if title.is_some() || description.is_some() {
             let (folder, study) = (app.studies.folder().clone(), name.clone());
@@ -65,7 +65,7 @@ pub(in crate::http) async fn upload_study(
     };
     // One at a time: a study of the largest size takes much memory.
     let storing = tokio::spawn(async move {
-        let _turn = app.studies.change().await;
+        let _turn = app.studies.acquire_change_turn().await;
         let study = run_blocking("checking a study", move || {
             pipeline::name_and_validate_upload(&mut study, &name)?;
             Ok(*study)
