@@ -142,8 +142,8 @@ pub(crate) async fn store_uploaded_study(
     let has_files = data.study_folder(&name)?.exists();
     if (listed.is_some() || has_files) && finished == StudyReplacementPolicy::Keep {
         let reason = format!(
-            "there is a study named `{name}` already; choose another name, or replace it on purpose \
-             (`replace` in a request, `--replace` on the command line)"
+            "there is a study named `{name}` already; choose another name, or replace it on \
+             purpose (`replace` in a request, `--replace` on the command line)"
         );
         return Err(Error::Conflict { reason });
     }
