@@ -47,7 +47,8 @@ pub(crate) use score::{
 pub(crate) use study::{
     NewStudy, StudyReplacementPolicy, compute_missing_or_outdated_scores,
     compute_scores_of_trained_rankers, create_or_resume_study, create_study_with_lexical_rankers,
-    hash_remined_instances, load_study_if_intact, mine_study_from_definition, store_uploaded_study,
+    hash_remined_instances, load_study_if_intact, mine_study_from_definition,
+    name_and_validate_upload, store_uploaded_study,
 };
 pub(crate) use word_vectors::{prepare_glove_trainer, train_all_glove_rounds, write_word_vectors};
 

@@ -5,8 +5,9 @@
 //! tasks in `AnnotationTaskDefinition::normalize_and_validate`, those of annotations in
 //! `ClientAnnotationEvent::normalize_and_validate`, title and description of a study in
 //! [`StudyDefinition::validate`], and those that are changed on a server also in
-//! [`normalize_study_title`] and [`normalize_study_description`]. Names of studies and collections are letters, digits and hyphens,
-//! see [`validate_study_name`]; ids and texts of documents have their own rules in their readers.
+//! [`normalize_study_title`] and [`normalize_study_description`]. Names of studies and collections
+//! are letters, digits and hyphens, see [`validate_study_name`]; ids and texts of documents have
+//! their own rules in their readers.
 //!
 //! Names, titles and tags appear in lists, tables and files among others, so they must not contain
 //! invisible characters or characters that change the direction of writing, and must show

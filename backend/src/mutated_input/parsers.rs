@@ -151,7 +151,7 @@ pub(super) const PARSERS: &[Parser] = &[
     seeded(
         "study-json",
         || vec![serde_json::to_vec(&*SMALL).unwrap()],
-        |it| Study::from_json("a", &text(it)).is_ok(),
+        |it| Study::from_json("a", &text(it)).is_ok_and(|it| it.validate_upload().is_ok()),
     ),
     of(
         "probes",

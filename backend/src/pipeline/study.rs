@@ -114,7 +114,20 @@ pub(crate) fn create_or_resume_study(
     Ok(study)
 }
 
-/// Stores a study that was made elsewhere and has been validated, under the name in its definition.
+/// Gives a study that was made elsewhere its name on this server, and validates it as a whole.
+pub(crate) fn name_and_validate_upload(study: &mut Study, name: &str) -> Result<(), Error> {
+    validate_study_name(name)?;
+    ensure_name_is_free(name)?;
+    if name == LOCAL_STUDY {
+        let field = ErrorFieldName::with_display_name("name", format!("name `{name}`"));
+        let reason = "is that of the study in each browser; choose another name";
+        return Err(InputError::unsupported_value(field, reason).into());
+    }
+    name.clone_into(&mut study.definition.name);
+    Ok(study.validate_upload()?)
+}
+
+/// Stores a study that [`name_and_validate_upload`] has accepted, under the name in its definition.
 /// It is withdrawn until it is published. `finished` says whether it replaces a stored study of
 /// this name.
 pub(crate) async fn store_uploaded_study(
@@ -124,20 +137,13 @@ pub(crate) async fn store_uploaded_study(
     finished: StudyReplacementPolicy,
 ) -> Result<(), Error> {
     let name = study.definition.name.clone();
-    validate_study_name(&name)?;
-    ensure_name_is_free(&name)?;
-    if name == LOCAL_STUDY {
-        let field = ErrorFieldName::with_display_name("name", format!("name `{name}`"));
-        let reason = "is that of the study in each browser; choose another name";
-        return Err(InputError::unsupported_value(field, reason).into());
-    }
     let listed = store.list_studies().await?;
     let listed = listed.into_iter().find(|it| it.name == name);
     let has_files = data.study_folder(&name)?.exists();
     if (listed.is_some() || has_files) && finished == StudyReplacementPolicy::Keep {
         let reason = format!(
-            "there is a study named `{name}` already; choose another name, or replace it on purpose \
-             (`replace` in a request, `--replace` on the command line)"
+            "there is a study named `{name}` already; choose another name, or replace it on \
+             purpose (`replace` in a request, `--replace` on the command line)"
         );
         return Err(Error::Conflict { reason });
     }

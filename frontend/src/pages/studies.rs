@@ -249,6 +249,8 @@ fn StudyCard(
         }
     });
     let counts = (n_instances, n_behaviours);
+    let withdrawn =
+        (!card.is_published).then(|| view! { <span class="verdict out">"withdrawn"</span> });
     let finding = report::study_summary_finding(&card);
     let finding = finding.map(|it| view! { <p class="finding">{it}</p> });
     // A study without axioms has no heat map.
@@ -282,7 +284,7 @@ fn StudyCard(
                         )}
                     </span>
                     <span>{number_format::spell_out_iso_date(&card.created)}</span>
-                    {(!card.is_published).then(|| view! { <span class="verdict out">"withdrawn"</span> })}
+                    {withdrawn}
                 </p>
             </a>
         </li>

@@ -552,7 +552,7 @@ fn an_operator_uploads_renames_publishes_and_withdraws_a_study() {
         visitor.open("/");
         visitor.wait_for_text("Ferries");
         visitor.open("/studies/ferries");
-        visitor.wait_for_count("the map", "[role=grid] a.cell", ">= 18");
+        visitor.wait_for_count("the map", "[role=grid] a.cell", "=== 12");
         assert_eq!(visitor.text("h1"), "Ferries");
         assert_eq!(visitor.count("#manage-study"), 0);
 

@@ -37,11 +37,8 @@ impl ImportStudyArgs {
         ))?;
         let mut study = Study::from_json(&file.display().to_string(), &text)?;
         drop(text);
-        study.validate_upload()?;
-        if let Some(name) = name {
-            study.definition.name = name;
-        }
-        let name = study.definition.name.clone();
+        let name = name.unwrap_or_else(|| study.definition.name.clone());
+        pipeline::name_and_validate_upload(&mut study, &name)?;
         let finished = match replace {
             true => StudyReplacementPolicy::Replace,
             false => StudyReplacementPolicy::Keep,

@@ -76,7 +76,7 @@ impl StudyCache {
     }
 
     /// Waits for the turn to change a study, held until the result is dropped.
-    pub(super) async fn change(&self) -> MutexGuard<'_, ()> {
+    pub(super) async fn acquire_change_turn(&self) -> MutexGuard<'_, ()> {
         self.changes.lock().await
     }
 

@@ -23,7 +23,7 @@ pub(in crate::http) async fn update_study(
     let name = asked.study;
     // Changes that are cut off, since the client disconnects, would leave row and files apart.
     let changing = tokio::spawn(async move {
-        let _turn = app.studies.change().await;
+        let _turn = app.studies.acquire_change_turn().await;
         app.store.study_entry_by_name(&name).await?;
         if title.is_some() || description.is_some() {
             let (folder, study) = (app.studies.folder().clone(), name.clone());
@@ -59,20 +59,21 @@ pub(in crate::http) async fn upload_study(
     let title = title.as_ref().unwrap_or(&study.definition.title);
     study.definition.title = normalize_study_title(title)?;
     study.definition.description = normalize_study_description(&study.definition.description)?;
-    study.definition.name.clone_from(&name);
     let finished = match replace {
         true => StudyReplacementPolicy::Replace,
         false => StudyReplacementPolicy::Keep,
     };
     // One at a time: a study of the largest size takes much memory.
     let storing = tokio::spawn(async move {
-        let _turn = app.studies.change().await;
+        let _turn = app.studies.acquire_change_turn().await;
         let study = run_blocking("checking a study", move || {
-            study.validate_upload()?;
-            Ok(study)
+            pipeline::name_and_validate_upload(&mut study, &name)?;
+            Ok(*study)
         });
-        let (study, folder) = (study.await?, app.studies.folder());
-        pipeline::store_uploaded_study(&app.store, folder, *study, finished).await?;
+        let study = study.await?;
+        let name = study.definition.name.clone();
+        let folder = app.studies.folder();
+        pipeline::store_uploaded_study(&app.store, folder, study, finished).await?;
         stored_summary(&app, &name).await
     });
     let what = "storing a study";

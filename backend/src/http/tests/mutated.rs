@@ -10,6 +10,7 @@ use super::*;
 pub(crate) const REQUESTS: &[&str] = &[
     "GET /api/studies/open?variant=fixed&tie_threshold=0.5",
     "GET /api/studies/open/export",
+    "PATCH /api/studies/open\n{\"title\": \"Rivers\", \"description\": \"Of two.\"}",
     "POST /rerank\n{\"query\": \"river\", \"texts\": [\"bank\", \"mud\"], \"raw_scores\": true}",
     "POST /v1/rerank\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",
     "POST /api/score\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",

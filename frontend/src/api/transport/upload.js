@@ -2,10 +2,12 @@
 
 export class ProgressRequest {
     #request = new XMLHttpRequest();
+    #isCanceled = false;
 
     // Resolves to the status and the text of the response; rejects without one.
     post(address, headers, body, sent) {
         const request = this.#request;
+        if (this.#isCanceled) return Promise.reject('canceled');
         return new Promise((resolve, reject) => {
             request.open('POST', address);
             headers.forEach(([name, value]) => request.setRequestHeader(name, value));
@@ -19,6 +21,7 @@ export class ProgressRequest {
     }
 
     cancel() {
+        this.#isCanceled = true;
         this.#request.abort();
     }
 }

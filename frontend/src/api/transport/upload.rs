@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::Blob;
 
-use super::{detect_host, fetch_identity, no_server_error};
+use super::{HostKind, detect_host, fetch_identity, no_server_error, problem_error};
 use crate::api::{
     RequestError, network_error, operator_token, parse_reply_json, session_identity, worker,
 };
@@ -69,7 +69,7 @@ impl StudyUpload {
         options: &StudyUploadOptions,
         sent: impl Fn(f64) + 'static,
     ) -> Result<StudySummary, RequestError> {
-        if matches!(detect_host().await?, super::HostKind::Static) {
+        if matches!(detect_host().await?, HostKind::Static) {
             return Err(no_server_error());
         }
         let identity = fetch_identity().await?;
@@ -120,6 +120,9 @@ fn request_body(options: &StudyUploadOptions, study: &JsValue) -> Result<Blob, R
     let fields = fields.to_string();
     let before = format!("{},\"study\":", fields.trim_end_matches('}'));
     let parts = Array::of3(&before.into(), study, &"}".into());
-    Blob::new_with_str_sequence(&parts)
-        .map_err(|_| RequestError::File("the study does not fit into memory".to_owned()))
+    Blob::new_with_str_sequence(&parts).map_err(|_| {
+        let reason = "The study does not fit into the memory of this page. Close other pages and \
+                      try again.";
+        problem_error(reason.to_owned(), "memory")
+    })
 }

@@ -320,7 +320,7 @@ fn StudyTextForm(
                 form
                 field=StudyTextField::Description
                 label="Description"
-                rows=3
+                rows=5
                 text=|it: &mut StudyTexts| &mut it.description
             />
             <p class="note">
