@@ -211,9 +211,9 @@ fn StudyContent(
         <Crumbs title/>
         <StudyHeader overview shown/>
         {own_copy}
-        <ManageStudySection overview state=management again/>
         {tabs}
         <div class="tab">{content}</div>
+        <ManageStudySection overview state=management again/>
     }
 }
 
