@@ -40,7 +40,6 @@ macro_rules! migrator {
             $folder: "0001_start" "0002_certificates" "0003_people" "0004_review"
             "0005_operator_session" "0006_leases" "0007_own_data_and_canary"
             "0008_simulated_annotators"
-            "0008_simulated_annotators"
         )
     };
     ($folder:literal: $($file:literal)*) => {
