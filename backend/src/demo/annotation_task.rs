@@ -6,6 +6,7 @@ use shared::annotation::task::{
 };
 use shared::probe::{Axiom, Probe};
 use shared::study::Study;
+use shared::study::controls::{InstanceSubset, StudyPageControls};
 
 use crate::annotation::new_task_from_study;
 use crate::error::Error;
@@ -53,7 +54,14 @@ fn definition(study: &str) -> AnnotationTaskDefinition {
         title: "Demo task (simulated annotators)".to_owned(),
         study: study.to_owned(),
         probes: AXIOMS.map(Probe::Axiom).into(),
-        filter: TaskInstanceFilter::default(),
+        // Of two documents that are both not relevant, neither is better.
+        filter: TaskInstanceFilter {
+            controls: StudyPageControls {
+                subset: InstanceSubset::WithRelevant,
+                ..StudyPageControls::default()
+            },
+            ..TaskInstanceFilter::default()
+        },
         n_items: 60,
         sampling: SamplingDesign::StratifiedByProbe {
             allocation: ProbeItemAllocation::Equal,

@@ -261,9 +261,9 @@ pub(super) async fn get_task_trial_items(
     Ok(Json(reply.await?))
 }
 
-/// Returns the study of a task whose items anybody may try: one with simulated annotators and public
-/// results, of a study that the caller may see and that has not changed since. Any other task is
-/// unknown to the caller.
+/// Returns the study of a task whose items anybody may try: one with simulated annotators and
+/// public results, of a study that the caller may see and that has not changed since. Any other
+/// task is unknown to the caller.
 async fn study_of_trial(
     app: &AppState,
     caller: &Caller,

@@ -75,8 +75,8 @@ row! {
 }
 
 impl Database {
-    /// Returns all people by their numbers, without simulated annotators, and the invitations that can still be used, newest
-    /// first.
+    /// Returns all people by their numbers, without simulated annotators, and the invitations that
+    /// can still be used, newest first.
     pub(crate) async fn list_people_and_invitations(
         &self,
         now_ms: i64,

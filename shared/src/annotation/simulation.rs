@@ -14,7 +14,7 @@
 //! otherwise with one of the other two preferences, each with probability `e / 2`; never with
 //! *cannot say*. The random numbers of annotator `a`, counted from 0, and item `i` are those of
 //! PCG64 seeded with the SHA-256 of the task's seed, a line feed and `simulated answer\na\ni`. So
-//! every answer depends on the study, the seed, `a` and `i` alone, and has the same bits everywhere.
+//! every answer depends on the study, the seed, `a` and `i` alone, and is the same everywhere.
 //!
 //! A task has either people or simulated annotators, never both, and nothing that counts people or
 //! states an agreement with people includes simulated annotators.

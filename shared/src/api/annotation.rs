@@ -77,8 +77,8 @@ pub enum AnnotationTaskStatus {
     Closed,
 }
 
-/// Lists every task that the caller may see: for visitors those with simulated annotators and public
-/// results, for annotators also those that are or were open, for curators all. The newest comes
+/// Lists every task that the caller may see: for visitors those with simulated annotators and
+/// public results, for annotators those that are or were open, for curators all. The newest comes
 /// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -6,7 +6,7 @@ use super::tab::{AriaRole, with_tab};
 #[test]
 fn a_visitor_tries_the_demo_task_and_its_results_are_called_simulated() {
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/annotation");
+        tab.open("/annotation/tasks");
         tab.wait_for_text("Simulated annotators.");
         tab.follow_link(
             "Try it: Demo task (simulated annotators)",

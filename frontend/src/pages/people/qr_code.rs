@@ -28,7 +28,11 @@ pub(super) fn QrCodeView(
             }
             on:click=move |_| is_large.update(|it| *it = !*it)
         >
-            <svg viewBox=format!("0 0 {width} {width}") shape-rendering="crispEdges" aria-hidden="true">
+            <svg
+                viewBox=format!("0 0 {width} {width}")
+                shape-rendering="crispEdges"
+                aria-hidden="true"
+            >
                 <rect width=width height=width fill="#fff"></rect>
                 <path d=code.svg_path_data() fill="#000"></path>
             </svg>

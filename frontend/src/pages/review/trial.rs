@@ -1,5 +1,5 @@
-//! The Trial page, on which a visitor annotates a few items of a study, or of a task whose annotators
-//! are simulated. No request tells the server the answers, and nothing is saved.
+//! The Trial page, on which a visitor annotates a few items of a study, or of a task whose
+//! annotators are simulated. No request tells the server the answers, and nothing is saved.
 
 use leptos::prelude::*;
 use shared::annotation::trial::AnnotationTrialItem;
@@ -255,15 +255,16 @@ fn TrialFeedback(
     let about = tried.instance.probe.probe_description();
     let simulated = tried.simulated.clone().map(|it| {
         let n_same = it.answers.iter().filter(|it| **it == answer).count();
-        let majority = it.consensus.preference().map(|it| {
-            format!(
+        let majority = match it.consensus.preference() {
+            Some(it) => format!(
                 "The simulated majority: {}.",
                 on_screen(item::answer_for_preference(it))
-            )
-        });
+            ),
+            None => "The simulated annotators have no majority.".to_owned(),
+        };
         view! {
             <p>
-                {majority.unwrap_or_else(|| "The simulated annotators have no majority.".to_owned())}
+                {majority}
                 {format!(" {n_same} of {} gave your answer.", it.answers.len())}
             </p>
         }

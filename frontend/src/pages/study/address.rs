@@ -350,8 +350,8 @@ pub(crate) fn instance_href(study: &str, place: StudyInstanceRef) -> String {
     InstanceView::default().href(study, place.probe, place.variant, place.index)
 }
 
-/// Returns the address of a trial with instances of a study, or with items of a task whose annotators
-/// are simulated.
+/// Returns the address of a trial with instances of a study, or with items of a task whose
+/// annotators are simulated.
 pub(crate) fn trial_href(study: &str, task: Option<TaskId>, seed: u64) -> String {
     let mut parameters = Vec::new();
     parameters.extend(task.map(|it| ("task", it.0.to_string())));

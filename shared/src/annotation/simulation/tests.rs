@@ -63,8 +63,8 @@ fn answers_are_those_of_the_documented_random_numbers() {
         (0..3).map(move |annotator| answer_with_errors(42, annotator, ItemNo(item), First, 0.5))
     });
     let slugs: Vec<&str> = answers.map(|it| it.slug()).collect();
-    // Computed from the module documentation in Python: hashlib's SHA-256, and PCG64 (XSL RR 128/64)
-    // as in O'Neill's paper.
+    // Computed from the module documentation in Python: hashlib's SHA-256, and PCG64 (XSL RR
+    // 128/64) as in O'Neill's paper.
     let known = [
         "first equal equal",
         "first first equal",

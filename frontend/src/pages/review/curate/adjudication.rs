@@ -241,8 +241,9 @@ fn AdjudicationForm(
     let claim = found.content.claim;
     let replaces = StoredValue::new(active_adjudications(&found));
     let before = replaces.with_value(Vec::len);
+    let is_simulated = court.desk.is_simulated();
     // They would bias a decision that is still to be made.
-    let shows_rankers = before > 0;
+    let shows_rankers = before > 0 || is_simulated;
     let head = NodeRef::<html::H2>::new();
     let field = NodeRef::<html::Textarea>::new();
     let done = Callback::new(move |()| {
@@ -261,7 +262,6 @@ fn AdjudicationForm(
         }
         court.fetch_queue();
     });
-    let is_simulated = court.desk.is_simulated();
     let decide = move |answer: AnnotatorAnswer| {
         if is_simulated {
             return;
@@ -340,6 +340,27 @@ fn AdjudicationForm(
              log."
         }
     };
+    // Nobody adjudicates what simulated annotators answered.
+    let form = (!is_simulated).then(|| {
+        view! {
+            <div class="settle">
+                <h3>{question}</h3>
+                <p class="note">{said}</p>
+                <label class="field">
+                    <span class="label">"Note " <kbd>"N"</kbd></span>
+                    <textarea
+                        node_ref=field
+                        class="written"
+                        rows="2"
+                        prop:value=note
+                        on:input:target=write
+                    ></textarea>
+                </label>
+                <div class="decide four">{buttons}</div>
+                <SubmissionErrorMessage sending=court.sending done/>
+            </div>
+        }
+    });
     view! {
         <header>
             <h2 node_ref=head tabindex="-1">{format!("Item {}", item.0)}</h2>
@@ -353,22 +374,7 @@ fn AdjudicationForm(
             </div>
         </header>
         <ItemHistoryView found shows_rankers/>
-        <div class="settle" hidden=is_simulated>
-            <h3>{question}</h3>
-            <p class="note">{said}</p>
-            <label class="field">
-                <span class="label">"Note " <kbd>"N"</kbd></span>
-                <textarea
-                    node_ref=field
-                    class="written"
-                    rows="2"
-                    prop:value=note
-                    on:input:target=write
-                ></textarea>
-            </label>
-            <div class="decide four">{buttons}</div>
-            <SubmissionErrorMessage sending=court.sending done/>
-        </div>
+        {form}
     }
 }
 
