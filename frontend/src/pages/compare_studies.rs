@@ -278,7 +278,7 @@ fn StudyPairForm(
 fn variant_select(
     state: &ComparisonState,
     choice: RwSignal<StudyPairChoice>,
-) -> Option<impl IntoView> {
+) -> Option<AnyView> {
     let ComparisonState::Compared(found) = state else {
         return None;
     };
@@ -296,6 +296,7 @@ fn variant_select(
         view! {
             <SelectField label="Variant of the axioms" choose>{options}</SelectField>
         }
+        .into_any()
     })
 }
 
