@@ -275,10 +275,7 @@ fn StudyPairForm(
 }
 
 /// Renders the choice of the variant; none unless both studies have several.
-fn variant_select(
-    state: &ComparisonState,
-    choice: RwSignal<StudyPairChoice>,
-) -> Option<AnyView> {
+fn variant_select(state: &ComparisonState, choice: RwSignal<StudyPairChoice>) -> Option<AnyView> {
     let ComparisonState::Compared(found) = state else {
         return None;
     };

@@ -2,7 +2,6 @@
 
 use super::{ReportTable, TableColumnKind, TableValue, format};
 use crate::probe::{Axiom, AxiomVariant, MiningThresholds, Probe};
-use crate::score::disambiguate_labels;
 use crate::score::rescoring::ScoringEnvironment;
 use crate::stats::bootstrap;
 use crate::study::controls::{InstanceSubset, StudyPageControls};
@@ -19,7 +18,7 @@ use crate::study::overview::{RankerAxiomResult, RankerOverviewRow, StudyOverview
 /// - `stability`: the score stability check, how scores of neural rankers were computed and how
 ///   some of them change under other conditions.
 pub fn study_tables(overview: &StudyOverview) -> Vec<ReportTable> {
-    let overview = &with_distinct_labels(overview);
+    let overview = &overview.clone().with_distinct_labels();
     let mut tables = vec![
         fractions(overview),
         cells(overview),
@@ -28,12 +27,6 @@ pub fn study_tables(overview: &StudyOverview) -> Vec<ReportTable> {
     ];
     tables.extend(stability(overview));
     tables
-}
-
-fn with_distinct_labels(overview: &StudyOverview) -> StudyOverview {
-    let mut overview = overview.clone();
-    disambiguate_labels(overview.rows.iter_mut().map(|it| &mut it.ranker));
-    overview
 }
 
 fn fractions(overview: &StudyOverview) -> ReportTable {
@@ -209,7 +202,7 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
 
 /// Returns the table of score stability checks, or `None` if no ranker has one.
 pub fn score_stability_table(overview: &StudyOverview) -> Option<ReportTable> {
-    stability(&with_distinct_labels(overview))
+    stability(&overview.clone().with_distinct_labels())
 }
 
 fn stability(overview: &StudyOverview) -> Option<ReportTable> {

@@ -169,6 +169,13 @@ impl RankerOverviewRow {
 }
 
 impl StudyOverview {
+    /// Returns the overview with labels of rankers that sentences and tables tell apart.
+    #[must_use]
+    pub fn with_distinct_labels(mut self) -> StudyOverview {
+        disambiguate_labels(self.rows.iter_mut().map(|it| &mut it.ranker));
+        self
+    }
+
     /// Returns whether a trained ranker has effectiveness values for another query.
     pub fn has_swapped_effectiveness(&self) -> bool {
         let mut trained = self.rows.iter().filter_map(|it| it.training.as_ref());
@@ -237,8 +244,8 @@ pub struct AxiomOverviewColumn {
 impl Study {
     /// Returns the summary of the study for a list.
     pub fn summary(&self, published: bool) -> Result<StudySummary, Error> {
-        let mut overview = self.overview(&StudyPageControls::default())?;
-        disambiguate_labels(overview.rows.iter_mut().map(|it| &mut it.ranker));
+        let overview = self.overview(&StudyPageControls::default())?;
+        let overview = overview.with_distinct_labels();
         let fractions = overview.rows.iter().map(|row| {
             row.cells
                 .iter()

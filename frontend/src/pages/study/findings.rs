@@ -28,7 +28,7 @@ pub(super) fn LargestFindingsList(
     view: Memo<StudyView>,
 ) -> impl IntoView {
     let items = move || {
-        let overview = overview.get();
+        let overview = Arc::unwrap_or_clone(overview.get()).with_distinct_labels();
         let found = find_notable_results(&overview, MAX_FINDINGS);
         if found.is_empty() {
             let said = "No cell of this study is distinguishable from chance.";
