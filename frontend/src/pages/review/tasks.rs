@@ -231,7 +231,7 @@ fn TaskCard(card: AnnotationTaskSummary, for_whom: TaskPermissions) -> impl Into
     let everybody = standing.n_decisions as f64 / standing.n_decisions_required.max(1) as f64;
     let people = annotator_count(standing.n_annotators, standing.n_simulated_annotators);
     let everybody_word = match card.is_simulated {
-        true => "Simulated annotators",
+        true => "Answers",
         false => "All annotators",
     };
     view! {
