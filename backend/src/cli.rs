@@ -28,6 +28,8 @@ use shared::probe::Probe;
 
 use crate::collection_files::{self, CollectionWithReadReport};
 use crate::error::Error;
+#[cfg(unix)]
+use crate::store::file_owner::give_files_of_root_to_folder_owner;
 
 /// The version, and the commit it was built from.
 const VERSION: &str = concat!(
@@ -118,6 +120,19 @@ enum Command {
 impl Cli {
     /// Runs the subcommand and returns its outcome, which determines the exit code.
     pub(crate) fn run_subcommand(self) -> Result<CommandOutcome, Error> {
+        let data = self.data.clone();
+        let outcome = self.run_in_data_folder();
+        #[cfg(unix)]
+        if let Err(error) = give_files_of_root_to_folder_owner(&data) {
+            eprintln!(
+                "{}: some files belong to root ({error}); give them to the user of the server",
+                data.display()
+            );
+        }
+        outcome
+    }
+
+    fn run_in_data_folder(self) -> Result<CommandOutcome, Error> {
         let data = &self.data;
         match self.command {
             Command::Import(it) => it.run(data),

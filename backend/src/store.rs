@@ -57,6 +57,8 @@ mod postgres;
 pub(crate) mod database;
 pub(crate) mod server_place;
 pub(crate) mod checksum;
+#[cfg(unix)]
+pub(crate) mod file_owner;
 pub(crate) mod cleanup;
 mod mapped_file;
 pub(crate) mod index_columns;

@@ -230,6 +230,36 @@ fn health_tells_by_its_exit_code_whether_the_server_scores() {
     assert_eq!(wrong.code, Some(2), "{}", wrong.err);
 }
 
+/// Root can be in the place of the user of a service; everybody else is that user.
+#[test]
+#[cfg(unix)]
+fn files_belong_to_the_owner_of_the_data_folder() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let home = TestHome::new();
+    let data = home.path("data");
+    fs::create_dir(&data).unwrap();
+    let is_root = data.metadata().unwrap().uid() == 0;
+    if is_root {
+        chown(&data, Some(65_532), Some(65_532)).unwrap();
+    }
+    let rest = study_lines("rank:bm25:5", &["tfc1"], &["bm25"]);
+    home.make_study(study_file("demo", "Demo", demo_folder(), &rest));
+    home.run("study publish demo").expect_success();
+    let owner = data.metadata().unwrap().uid();
+    assert_eq!(owner == 65_532, is_root);
+    let mut folders = vec![data];
+    let mut n_files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(|it| it.unwrap()) {
+            let found = entry.metadata().unwrap();
+            assert_eq!(found.uid(), owner, "{}", entry.path().display());
+            n_files += usize::from(found.is_file());
+            folders.extend(found.is_dir().then(|| entry.path()));
+        }
+    }
+    assert!(n_files > 5, "{n_files}");
+}
+
 #[test]
 fn the_program_writes_its_manual_and_the_completions_of_shells() {
     let home = TestHome::new();

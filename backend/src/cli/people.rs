@@ -74,7 +74,7 @@ struct InviteArgs {
     #[arg(long, value_name = "TEXT", default_value = "")]
     note: String,
     /// Server address (https://HOST), to print the complete link
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", env = "AXIOSCOPE_PUBLIC_URL")]
     site: Option<String>,
     /// Show the complete link as a QR code for the camera of a phone, too
     #[arg(long, requires = "site", conflicts_with = "json")]

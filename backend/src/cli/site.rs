@@ -56,6 +56,11 @@ struct BuildSiteArgs {
 impl StaticSiteArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let SiteCommand::Build(args) = self.command;
+        if !data.is_dir() {
+            let field = ErrorFieldName::with_display_name("data", data.display());
+            let reason = "is no folder, so there are no studies; name the one by `--data`";
+            return Err(InputError::missing_field(field, reason).into());
+        }
         let folder = DataFolder::open(data)?;
         let studies = |names: Vec<String>, without_texts: bool| {
             let layout = args.layout;

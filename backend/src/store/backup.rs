@@ -70,7 +70,7 @@ pub(crate) fn write_backup(
     rows: DatabaseSnapshot,
     path: &Path,
 ) -> Result<BackupCounts, Error> {
-    const WAY_OUT: &str = "make room, or choose another file";
+    const WAY_OUT: &str = "make room, make the folder, or choose another file";
 
     let head = BackupManifest {
         format: 1,
