@@ -8,7 +8,9 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::exposure::{GUIDE, block};
-use crate::harness::{CommandOutput, TestDependency, TestHome, or_skip};
+use crate::harness::{
+    CommandOutput, TestDependency, TestHome, demo_folder, or_skip, study_file, study_lines,
+};
 
 /// The user and group of the image.
 pub(crate) const IMAGE_USER: &str = "65532:65532";
