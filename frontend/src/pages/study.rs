@@ -209,11 +209,11 @@ fn StudyContent(
             <a class="skip" href="#heat-map" on:click=focus_heat_map>"Skip to the heat map"</a>
         </Show>
         <Crumbs title/>
-        <StudyHeader overview shown/>
+        <StudyHeader overview shown management/>
         {own_copy}
-        <ManageStudySection overview state=management again/>
         {tabs}
         <div class="tab">{content}</div>
+        <ManageStudySection overview state=management again/>
     }
 }
 
