@@ -209,7 +209,7 @@ fn StudyContent(
             <a class="skip" href="#heat-map" on:click=focus_heat_map>"Skip to the heat map"</a>
         </Show>
         <Crumbs title/>
-        <StudyHeader overview shown/>
+        <StudyHeader overview shown management/>
         {own_copy}
         {tabs}
         <div class="tab">{content}</div>

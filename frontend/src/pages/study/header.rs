@@ -11,6 +11,7 @@ use shared::study::overview::{RankerOverviewRow, StudyOverview};
 
 use super::cite::CiteDialog;
 use super::export::ExportDialog;
+use super::manage::{ManageStudyButton, StudyManagement};
 use super::tabs::StudyTab;
 use crate::number_format::format_count_with_noun;
 use crate::pages::compare_address::CompareView;
@@ -25,7 +26,13 @@ pub(super) fn StudyHeader(
     overview: Memo<Arc<StudyOverview>>,
     /// The tab that is shown. On a small screen the first has the facts and the buttons.
     shown: Memo<StudyTab>,
+    /// What operators change about the study.
+    management: StudyManagement,
 ) -> impl IntoView {
+    let withdrawn = move || {
+        let is_withdrawn = management.visibility() == Some(false);
+        is_withdrawn.then(|| view! { <span class="verdict out">"withdrawn"</span> })
+    };
     let cite = NodeRef::<html::Dialog>::new();
     let export = NodeRef::<html::Dialog>::new();
     let show = |dialog: NodeRef<html::Dialog>| {
@@ -87,6 +94,7 @@ pub(super) fn StudyHeader(
                     <span>{n_queries}</span>
                     <span>{format_count_with_noun(it.totals.n_docs, "document", "documents")}</span>
                     {n_instances}
+                    {withdrawn}
                 </p>
             </div>
             <div class="btns">
@@ -102,6 +110,7 @@ pub(super) fn StudyHeader(
                 >
                     "Export"
                 </button>
+                <ManageStudyButton state=management/>
             </div>
         </div>
         <CiteDialog overview dialog=cite/>

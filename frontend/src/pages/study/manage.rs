@@ -22,6 +22,9 @@ use crate::widgets::section::Section;
 /// The id of the first button of the section, which keeps the focus when the buttons change.
 const FIRST_BUTTON: &str = "study-visibility";
 
+/// The id of the heading of the section.
+const MANAGE_SECTION: &str = "manage-study";
+
 /// The state of the section. It outlives the page content, which a new title renders again.
 #[derive(Clone, Copy)]
 pub(super) struct StudyManagement {
@@ -97,10 +100,34 @@ impl StudyManagement {
             });
     }
 
+    /// Returns whether visitors see the study, if the section is on the page.
+    pub(super) fn visibility(self) -> Option<bool> {
+        self.is_published.get().filter(|_| self.is_operator.get())
+    }
+
     fn begin(self, activity: ManagementActivity) {
         self.notice.set(None);
         self.request.error.set(None);
         self.activity.set(activity);
+    }
+}
+
+/// Renders the button that scrolls to the section; nothing for everybody but operators.
+#[component]
+pub(super) fn ManageStudyButton(
+    /// The state of the section.
+    state: StudyManagement,
+) -> impl IntoView {
+    let go = move |_| {
+        if let Some(heading) = document().get_element_by_id(MANAGE_SECTION) {
+            heading.scroll_into_view();
+        }
+        keyboard::focus_element_on_next_frame(FIRST_BUTTON);
+    };
+    view! {
+        <Show when=move || state.visibility().is_some()>
+            <button class="btn" type="button" on:click=go>"Manage"</button>
+        </Show>
     }
 }
 
@@ -114,11 +141,14 @@ pub(super) fn ManageStudySection(
     /// Fetches the study again.
     again: Callback<()>,
 ) -> impl IntoView {
-    let is_shown = move || state.is_operator.get() && state.is_published.get().is_some();
+    if state.notice.get_untracked().is_some() {
+        // A new title has rendered the page again.
+        keyboard::focus_element_on_next_frame(FIRST_BUTTON);
+    }
     view! {
-        <Show when=is_shown>
+        <Show when=move || state.visibility().is_some()>
             <Section
-                id="manage-study"
+                id=MANAGE_SECTION
                 name="Manage this study"
                 class="section manage-study"
                 note="Only operators see this section."
