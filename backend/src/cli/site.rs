@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory, Subcommand};
+use shared::error::{Error as InputError, ErrorFieldName};
 
 use super::{Cli, CommandOutcome};
 use crate::error::Error;

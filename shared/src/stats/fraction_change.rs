@@ -33,8 +33,8 @@ pub struct SatisfiedFractionChange {
     pub difference: EstimateWithInterval,
     /// Two-sided, against no difference, from the same draws as the interval: `2 (1 + min(draws ≤
     /// 0, draws ≥ 0)) / (1 + draws)`, at most 1, and at least what a randomization test could give:
-    /// `2 / (2^s · C(u₁ + u₂, u₁))` with `s` queries that have verdicts in both studies and `u₁` and
-    /// `u₂` that have them in one.
+    /// `2 / (2^s · C(u₁ + u₂, u₁))` with `s` queries that have verdicts in both studies, and `u₁`
+    /// and `u₂` that have them in one.
     pub p: f64,
 }
 

@@ -4,7 +4,7 @@
 //! come from different places, for example one from a server and one from the Workbench, so that
 //! each is read as its overview and its counts.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct StudyVerdictCounts {
 }
 
 /// What tells queries of two studies apart.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CountedQuery {
     /// The id in the collection.
@@ -202,7 +202,7 @@ struct QueryPairing {
 
 impl QueryPairing {
     fn new(first: &[CountedQuery], second: &[CountedQuery]) -> QueryPairing {
-        let mut remaining: HashMap<&CountedQuery, usize> =
+        let mut remaining: BTreeMap<&CountedQuery, usize> =
             second.iter().enumerate().map(|(at, it)| (it, at)).collect();
         let mut shared = Vec::new();
         let mut only_first = Vec::new();
@@ -243,7 +243,7 @@ impl QueryPairing {
     }
 }
 
-/// How two studies differ.
+/// The differences of two studies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyComparison {
     /// The titles of the studies, unique.

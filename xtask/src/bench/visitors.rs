@@ -59,7 +59,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     let typed = json!({
         "model": ranker.context("the server has no neural ranker")?,
         "query": "why does a glacier move",
-        "documents": [{"text": "A glacier moves under its own weight; the ice deforms and slides."}],
+        "documents": [{"text": "A glacier moves under its own weight: ice deforms and slides."}],
     });
     let body = folder.join("typed.json");
     fs::write(&body, typed.to_string())?;

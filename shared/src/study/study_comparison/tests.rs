@@ -115,7 +115,7 @@ fn a_ranker_with_other_scores_is_named() {
         .filter(|it| it.change.is_some())
         .count();
     let least = differing.iter().filter_map(|it| it.p_holm);
-    assert!(least.fold(1.0, f64::min) >= 0.5_f64.powi(11));
+    assert!(least.fold(1.0, f64::min) >= 1.0 / 2_048.0);
     assert!(n_tests > differing.len());
 }
 
