@@ -25,6 +25,7 @@ pub(crate) mod section;
 pub(crate) mod simulated_annotators;
 pub(crate) mod table;
 pub(crate) mod export_buttons;
+pub(crate) mod report_table_section;
 pub(crate) mod figure_section;
 pub(crate) mod controls;
 pub(crate) mod heatmap;

@@ -199,7 +199,8 @@ fn guide_config(server: &TestServer, port: u16, plain_port: u16) -> String {
     replaced(&config, SERVER, &host_of(server))
 }
 
-/// Starts a server with a model and the settings in the guide's `/etc/default/axioscope`.
+/// Starts a server with a model and the settings of a proxy in the guide's
+/// `/etc/default/axioscope`.
 fn deployed() -> (TestHome, TestServer) {
     let home = TestHome::new();
     let mut program = home.program();
@@ -209,6 +210,7 @@ fn deployed() -> (TestHome, TestServer) {
         .filter_map(|it| it.strip_prefix("#AXIOSCOPE_"));
     let told: Vec<(String, &str)> = told
         .filter_map(|it| it.split_once('='))
+        .filter(|(name, _)| ["PUBLIC_URL", "TRUSTED_PROXY"].contains(name))
         .map(|(name, value)| (format!("AXIOSCOPE_{name}"), value))
         .collect();
     assert_eq!(told.len(), 2, "{told:?}");

@@ -205,7 +205,7 @@ impl GuideReader {
         }
         let words = shell_words(&line);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        if line.starts_with("axioscope study init") {
+        if line.contains(" study init ") {
             // Each page has its reader.
             fs::remove_file(self.home.path("study.toml")).ok();
         }
@@ -231,10 +231,10 @@ impl GuideReader {
             ["curl", ref args @ ..] => self.curl(args),
             _ => unreachable!("commands begin so"),
         }?;
-        if line.starts_with("axioscope study init") {
+        if line.contains(" study init ") {
             self.edit_study_file();
         }
-        if line.starts_with("axioscope study run") {
+        if line.contains(" study run ") {
             let baseline = "study check my-collection --write-baseline base.json";
             self.home.run(baseline).expect_success();
         }

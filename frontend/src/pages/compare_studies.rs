@@ -19,12 +19,10 @@ use crate::location::{self, PageLocation};
 use crate::pages::study::address::variant_from_address;
 use crate::routes::PageRoute;
 use crate::stored_summary;
-use crate::widgets::download;
 use crate::widgets::error_message::LoadErrorMessage;
-use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::form::SelectField;
+use crate::widgets::report_table_section::ReportTableSection;
 use crate::widgets::section::Section;
-use crate::widgets::table::ReportTableView;
 
 /// The studies in the address, by name; an empty name is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -314,7 +312,7 @@ fn StudyDifferences(found: ComparedStudies) -> impl IntoView {
     } = found;
     let sections = tables
         .into_iter()
-        .map(|table| view! { <ComparisonTable table/> });
+        .map(|table| view! { <ReportTableSection table file_prefix="compared-studies-"/> });
     let lists = titles.into_iter().zip(provenance).map(|(title, lines)| {
         let lines = lines.into_iter().map(|it| view! { <li>{it}</li> });
         view! {
@@ -332,28 +330,5 @@ fn StudyDifferences(found: ComparedStudies) -> impl IntoView {
         >
             {lists.collect_view()}
         </Section>
-    }
-}
-
-/// Renders a table with its export buttons.
-#[component]
-fn ComparisonTable(table: ReportTable) -> impl IntoView {
-    let id = table.name.clone();
-    let title = table.title.clone();
-    let csv = {
-        let table = table.clone();
-        Callback::new(move |()| {
-            let name = format!("compared-studies-{}.csv", table.name);
-            download::offer_text_download(&name, "text/csv", &report::table_to_csv(&table));
-        })
-    };
-    view! {
-        <section class="section lines" aria-labelledby=id.clone()>
-            <header>
-                <h2 id=id.clone()>{title.clone()}</h2>
-                <FigureExportButtons of=title csv/>
-            </header>
-            <ReportTableView table/>
-        </section>
     }
 }

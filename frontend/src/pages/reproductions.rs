@@ -3,18 +3,16 @@
 use leptos::prelude::*;
 use shared::api::worker::GetPublishedTableRequest;
 use shared::api::{GetReproductionRequest, ListStudiesRequest};
-use shared::report::{self, ReportTable};
+use shared::report::ReportTable;
 use shared::reproduce::{PaperTable, ReproduciblePaper};
 use shared::study::overview::StudySummary;
 
 use crate::api::{self, RequestError};
 use crate::location::PageLocation;
 use crate::routes::PageRoute;
-use crate::widgets::download;
-use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::form::SelectField;
+use crate::widgets::report_table_section::ReportTableSection;
 use crate::widgets::resource_view::{RequestErrorMessage, RequestReplyView};
-use crate::widgets::table::ReportTableView;
 
 /// The selected table and study.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +45,7 @@ pub(crate) fn ReproductionsPage() -> impl IntoView {
     let shown = |tables: Vec<ReportTable>| {
         let tables = tables
             .into_iter()
-            .map(|table| view! { <ReproducedTable table/> });
+            .map(|table| view! { <ReportTableSection table/> });
         tables.collect_view().into_any()
     };
     view! {
@@ -159,28 +157,5 @@ fn Choices(
             </SelectField>
             <RequestErrorMessage answer=studies/>
         </form>
-    }
-}
-
-/// Renders a table with its export buttons.
-#[component]
-fn ReproducedTable(table: ReportTable) -> impl IntoView {
-    let id = table.name.clone();
-    let title = table.title.clone();
-    let csv = {
-        let table = table.clone();
-        Callback::new(move |()| {
-            let name = format!("{}.csv", table.name);
-            download::offer_text_download(&name, "text/csv", &report::table_to_csv(&table));
-        })
-    };
-    view! {
-        <section class="section lines" aria-labelledby=id.clone()>
-            <header>
-                <h2 id=id.clone()>{title.clone()}</h2>
-                <FigureExportButtons of=title csv/>
-            </header>
-            <ReportTableView table/>
-        </section>
     }
 }
