@@ -27,6 +27,7 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
             "/api/studies/{study}/probes/{probe}/instances/{number}/reading-ends",
             "/api/studies/{study}/export",
             "/api/studies/{study}/collection-statistics",
+            "/api/studies/{study}/verdict-counts",
             "/api/studies/{study}/human-judgments",
             "/api/studies/{study}/probes/{probe}/instances/{number}/annotations",
             "/api/annotation/tasks/{task}/trial-items",
