@@ -72,9 +72,9 @@ const WORD_VECTORS: GloveSettings = GloveSettings {
     seed: 42,
 };
 
-/// Creates and publishes the demo study with its lexical rankers and its annotation task, unless
-/// they are stored already.
-/// Returns the remaining work for its neural rankers, which takes minutes; `None` if it has none.
+/// Creates and publishes the demo study with its lexical rankers and its annotation task; what is
+/// stored already stays. Returns the remaining work for its neural rankers, which takes minutes;
+/// `None` if it has none.
 pub(crate) fn create_and_publish_demo_study(
     folder: &DataFolder,
     models: &Arc<ModelRegistry>,

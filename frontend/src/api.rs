@@ -11,7 +11,7 @@ pub(crate) mod worker;
 use std::pin::Pin;
 use std::sync::OnceLock;
 
-use leptos::prelude::LocalResource;
+use leptos::prelude::{Get, LocalResource, Memo};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::api::{
@@ -108,6 +108,16 @@ pub(crate) async fn fetch_server_info() -> Result<Option<ServerInfoResponse>, Re
         Err(error) if error.is_server_error_of_type(NO_SERVER) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Asks the server whether the caller is an operator; false until it has answered, and on a static
+/// host.
+pub(crate) fn fetch_whether_operator() -> Memo<bool> {
+    let server = LocalResource::new(|| async { fetch_server_info().await });
+    Memo::new(move |_| match server.get() {
+        Some(Ok(Some(server))) => server.can_create_jobs,
+        Some(Ok(None) | Err(_)) | None => false,
+    })
 }
 
 /// The error type of requests that need a session, or that of another person.

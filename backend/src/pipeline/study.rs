@@ -128,8 +128,8 @@ pub(crate) fn name_and_validate_upload(study: &mut Study, name: &str) -> Result<
 }
 
 /// Stores a study that [`name_and_validate_upload`] has accepted, under the name in its definition.
-/// It is withdrawn until it is published. `finished` says whether it replaces a stored study of
-/// this name.
+/// It is withdrawn until it is published. `finished` says whether it replaces a stored study that
+/// has the name.
 pub(crate) async fn store_uploaded_study(
     store: &Database,
     data: &DataFolder,

@@ -2,36 +2,33 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, lchown};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::process::Command;
 
 /// Gives files and folders of root to the owner of the data folder, if this process is root and
-/// the owner is not: a service that runs as the owner could not read them. Links are not followed.
+/// the owner is not: a service that runs as the owner could not read them.
+///
+/// The owner may change the folder meanwhile, so this is left to the system's `chown`, which
+/// follows no link on its way.
 pub(crate) fn give_files_of_root_to_folder_owner(folder: &Path) -> io::Result<()> {
-    let is_root = |path: &Path| fs::metadata(path).is_ok_and(|it| it.uid() == 0);
+    let owner_of = |path: &Path| fs::metadata(path).map(|it| it.uid());
     // Only systems with this folder have services that need it.
-    if !is_root(Path::new("/proc/self")) || is_root(folder) || !folder.is_dir() {
+    let is_root = owner_of(Path::new("/proc/self")).is_ok_and(|it| it == 0);
+    if !is_root || !folder.is_dir() || owner_of(folder)? == 0 {
         return Ok(());
     }
-    let owner = fs::metadata(folder)?;
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            // A running server may remove temporary files at any time.
-            let Ok(found) = entry.path().symlink_metadata() else {
-                continue;
-            };
-            if found.uid() == 0 {
-                match lchown(entry.path(), Some(owner.uid()), Some(owner.gid())) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-            }
-            if found.is_dir() {
-                folders.push(entry.path());
-            }
-        }
+    let folder = fs::canonicalize(folder)?;
+    let owner = fs::metadata(&folder)?;
+    let owner = format!("{}:{}", owner.uid(), owner.gid());
+    let changed = Command::new("chown")
+        .args(["-R", "-P", "-h", "--from=0", &owner, "--"])
+        .arg(&folder)
+        .output()?;
+    match changed.status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(
+            String::from_utf8_lossy(&changed.stderr).into_owned(),
+        )),
     }
-    Ok(())
 }

@@ -82,8 +82,7 @@ impl AnnotationItemContent {
             },
             ..it
         };
-        let instances = study.instances_of_probe(place.probe, place.variant)?;
-        let at = place.index as usize;
+        let (instances, at) = place.find_in_study(study)?;
         let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
         let ranked = study.scores.iter().map(|scores| RankerPreference {
             name: scores.ranker.label.clone(),

@@ -158,16 +158,7 @@ pub fn load_sampled_item_preferences(
             continue;
         };
         let place = item.instance;
-        let instances = study.instances_of_probe(place.probe, place.variant)?;
-        let at = place.index as usize;
-        if at >= instances.len() {
-            let n = instances.len();
-            return Err(Error::index_not_found(
-                "instance of this probe",
-                place.index,
-                n,
-            ));
-        }
+        let (instances, at) = place.find_in_study(study)?;
         let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
         let rankers = study.scores.iter().map(|scores| {
             let scored = map_claim_to_ranker_scores(study, scores, query, claim)?;

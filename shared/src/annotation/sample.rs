@@ -64,15 +64,7 @@ pub fn sample_task_items(
         (it.instance, AnnotationItemRole::Gold { answer })
     });
     for (place, role) in training.chain(gold) {
-        let instances = study.instances_of_probe(place.probe, place.variant)?;
-        if place.index >= instances.len() as u64 {
-            let n = instances.len();
-            return Err(Error::index_not_found(
-                "instance of this probe",
-                place.index,
-                n,
-            ));
-        }
+        let (instances, _) = place.find_in_study(study)?;
         if !known.insert(place) {
             let reason = format!(
                 "instance {} of {} is listed twice",

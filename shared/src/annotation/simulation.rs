@@ -119,17 +119,7 @@ pub fn simulate_annotation_events(
 
 /// Returns the preference on an item that simulated annotators without errors would have.
 pub fn simulated_truth(study: &Study, item: &AnnotationItem) -> Result<DocumentPreference, Error> {
-    let place = item.instance;
-    let instances = study.instances_of_probe(place.probe, place.variant)?;
-    let at = place.index as usize;
-    if at >= instances.len() {
-        let n = instances.len();
-        return Err(Error::index_not_found(
-            "instance of this probe",
-            place.index,
-            n,
-        ));
-    }
+    let (instances, at) = item.instance.find_in_study(study)?;
     let query = instances.query_of_instance(at);
     let grade = |doc| Some(study.relevance_grade(query, doc).unwrap_or(0));
     let graded = instances.claim_at(at).replace_docs_with_scores(grade);

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::AnnotatorAnswer;
 use crate::error::{Error, InvalidFieldReason};
-use crate::probe::{AxiomVariant, Probe, ScoreClaimKind};
+use crate::probe::{AxiomVariant, Probe, ProbeInstances, ScoreClaimKind};
+use crate::study::Study;
 use crate::study::controls::StudyPageControls;
 use crate::user_text::{
     normalize_and_deduplicate_tags, normalize_guidelines, normalize_note,
@@ -212,6 +213,21 @@ impl StudyInstanceRef {
     /// Returns the kind of claim that the instance's probe makes in the instance's variant.
     pub fn claim_kind(&self) -> ScoreClaimKind {
         self.probe.claim_kind(self.variant)
+    }
+
+    /// Returns the instances of the probe and variant, and the position of this one among them.
+    /// Returns an error if the study lacks it.
+    pub fn find_in_study(self, study: &Study) -> Result<(&ProbeInstances, usize), Error> {
+        let instances = study.instances_of_probe(self.probe, self.variant)?;
+        let (position, n) = (self.index, instances.len());
+        match position < n as u64 {
+            true => Ok((instances, position as usize)),
+            false => Err(Error::index_not_found(
+                "instance of this probe",
+                position,
+                n,
+            )),
+        }
     }
 }
 

@@ -86,8 +86,8 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<AnnotationTrialI
 }
 
 /// Draws [`N_TRIAL_ITEMS`] sampled items of a task whose annotators are simulated, or all if there
-/// are fewer, with a seed. Of two seeds that follow each other, the items are others as long as the
-/// task has enough.
+/// are fewer, with a seed. A seed and the next one draw different items if the task has at least
+/// twice as many.
 pub fn draw_simulated_task_items(
     study: &Study,
     task: &AnnotationTaskDefinition,

@@ -517,7 +517,7 @@ pub struct SimulatedTaskResults {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListInstanceAnnotationsRequest {
-    /// Name of the study.
+    /// Name of the study that has the instance.
     pub study: String,
     /// The axiom or behavioral test.
     pub probe: Probe,

@@ -15,7 +15,7 @@ endpoints! {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UpdateStudyRequest {
-    /// Name of the study.
+    /// Name of the study that is changed.
     pub study: String,
     /// The new title: 1 to 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -75,8 +75,8 @@ impl InstanceListOptions {
     pub const ROWS_AT_ONCE: u64 = 50;
 }
 
-/// Whether annotators, people or simulated, have decided on an instance, in tasks whose results the
-/// reader may see.
+/// Whether annotators have decided on an instance, be they people or simulated. Only tasks whose
+/// results the reader may see count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -56,7 +56,7 @@ pub struct RankerVerdictCounts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AxiomVerdictCounts {
-    /// The axiom.
+    /// The axiom that the instances test.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// For each query the number of instances that agree with the axiom, and the number of
@@ -127,7 +127,7 @@ pub struct SharedResult {
     pub ranker: RankerInfo,
     /// Its slug in both studies.
     pub slug: String,
-    /// The axiom.
+    /// The axiom, a column of both studies.
     pub probe: Probe,
     /// Whether the fingerprints of the ranker differ, as after another training.
     pub has_other_fingerprint: bool,
@@ -246,7 +246,7 @@ impl QueryPairing {
 /// The differences of two studies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyComparison {
-    /// The titles of the studies, unique.
+    /// The titles of the studies; equal ones are followed by the names of the studies.
     pub titles: [String; 2],
     /// The variant of the axioms.
     pub variant: AxiomVariant,
@@ -271,7 +271,7 @@ pub struct ComparedResult {
     pub ranker: String,
     /// Whether the fingerprints of the ranker differ.
     pub has_other_fingerprint: bool,
-    /// The axiom.
+    /// The axiom that the fractions are about.
     pub probe: Probe,
     /// The fractions and their difference; `None` if a study has no verdict.
     pub change: Option<SatisfiedFractionChange>,

@@ -155,17 +155,7 @@ fn overload(server: &BenchServer, bench: &BenchContext<'_>, table: &mut BenchTab
         "< 250 ms",
         p99 < 0.25,
     );
-    let (early, late) = memory_mib.split_at(memory_mib.len() / 2);
-    let most = |it: &[f64]| it.iter().copied().fold(0.0, f64::max);
-    let (early, late) = (most(early), most(late));
-    table.add(BenchRow {
-        name: "its memory in the second half, against the first".to_owned(),
-        ours: format!("{late:.0} MiB"),
-        peer: format!("{early:.0} MiB"),
-        ratio: format!("{:.2}×", late / early),
-        target: "≤ 1.1×",
-        is_met: late / early <= 1.1,
-    });
+    table.add_memory_over_time("its memory", &memory_mib);
     Ok(())
 }
 

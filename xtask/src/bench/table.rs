@@ -55,6 +55,21 @@ impl BenchTable {
         });
     }
 
+    /// Adds a row of the peak memory in the second half of the samples, in MiB, against the first.
+    pub(super) fn add_memory_over_time(&mut self, of: &str, samples: &[f64]) {
+        let (early, late) = samples.split_at(samples.len() / 2);
+        let most = |it: &[f64]| it.iter().copied().fold(0.0, f64::max);
+        let (early, late) = (most(early), most(late));
+        self.add(BenchRow {
+            name: format!("{of} in the second half, against the first"),
+            ours: format!("{late:.0} MiB"),
+            peer: format!("{early:.0} MiB"),
+            ratio: format!("{:.2}×", late / early),
+            target: "≤ 1.1×",
+            is_met: late / early <= 1.1,
+        });
+    }
+
     /// Adds a table of its own.
     pub(super) fn section(&mut self, heading: &str, lines: Vec<String>) {
         self.sections.push((heading.to_owned(), lines));

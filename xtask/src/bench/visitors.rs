@@ -3,7 +3,7 @@
 //! The clients are those of `oha`, on the same cores as the server.
 
 use super::server::{BenchServer, program};
-use super::table::{BenchRow, BenchTable};
+use super::table::BenchTable;
 use super::{BenchContext, text};
 use crate::setup;
 use anyhow::{Context, Result, bail};
@@ -273,15 +273,5 @@ fn add_rows(views: &Responses, texts: &Responses, memory_mib: &[f64], table: &mu
     );
     // The first tenth fills caches.
     let steady = &memory_mib[memory_mib.len() / 10..];
-    let (early, late) = steady.split_at(steady.len() / 2);
-    let most = |it: &[f64]| it.iter().copied().fold(0.0, f64::max);
-    let (early, late) = (most(early), most(late));
-    table.add(BenchRow {
-        name: "memory of the server in the second half, against the first".to_owned(),
-        ours: format!("{late:.0} MiB"),
-        peer: format!("{early:.0} MiB"),
-        ratio: format!("{:.2}×", late / early),
-        target: "≤ 1.1×",
-        is_met: late / early <= 1.1,
-    });
+    table.add_memory_over_time("memory of the server", steady);
 }

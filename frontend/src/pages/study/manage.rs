@@ -49,11 +49,7 @@ enum ManagementActivity {
 impl StudyManagement {
     /// Creates the state of the section for the study of a page, which can change.
     pub(super) fn for_study(study: Memo<String>) -> StudyManagement {
-        let server = LocalResource::new(|| async { api::fetch_server_info().await });
-        let is_operator = Memo::new(move |_| match server.get() {
-            Some(Ok(Some(server))) => server.can_create_jobs,
-            Some(Ok(None) | Err(_)) | None => false,
-        });
+        let is_operator = api::fetch_whether_operator();
         let state = StudyManagement {
             is_operator,
             is_published: RwSignal::new(None),

@@ -79,11 +79,7 @@ enum PageStage {
 /// Renders the name of the training, its state, and what an operator can do with it.
 #[component]
 fn TrainingHeader(live: LiveTraining, name: String) -> impl IntoView {
-    let server = LocalResource::new(|| async { api::fetch_server_info().await });
-    let is_operator = Signal::derive(move || match server.get() {
-        Some(Ok(Some(server))) => server.can_create_jobs,
-        Some(Ok(None) | Err(_)) | None => false,
-    });
+    let is_operator = api::fetch_whether_operator();
     let state = Memo::new(move |_| live.job.with(|it| it.as_ref().map(|it| it.state)));
     let is_public = Memo::new(move |_| {
         let job = live.job.read();

@@ -26,15 +26,11 @@ const NAME_TAKEN: &str = "conflict";
 /// The maximum number of characters of a suggested name.
 const MAX_SUGGESTED_CHARS: usize = 40;
 
-/// Renders the section that uploads the local study; nothing without a study, for visitors and on
-/// static hosts.
+/// Renders the section that uploads the local study. Visitors, static hosts and a Workbench without
+/// a study have none.
 #[component]
 pub(super) fn UploadStudySection(bench: WorkbenchState) -> impl IntoView {
-    let server = LocalResource::new(|| async { api::fetch_server_info().await });
-    let is_operator = Memo::new(move |_| match server.get() {
-        Some(Ok(Some(server))) => server.can_create_jobs,
-        Some(Ok(None) | Err(_)) | None => false,
-    });
+    let is_operator = api::fetch_whether_operator();
     move || {
         let study = bench.study.get().filter(|_| is_operator.get())?;
         Some(view! { <UploadStudyForm study/> })

@@ -7,8 +7,8 @@ use shared::study::preparation::run_never_waiting_future;
 use super::*;
 use crate::pipeline::ParallelExecutor;
 
-/// Creates a study of the demo collection with lexical rankers, small enough to be read a
-/// thousand times.
+/// Creates a study of two queries of the demo collection with lexical rankers, which tests can read
+/// a thousand times.
 pub(crate) fn make_small_study() -> Study {
     let definition = "format = 1\nname = \"small\"\ntitle = \"Small\"\n\
                       collection = \"demo\"\nn_queries = 2\npool = \"rank:bm25:10\"\n\
