@@ -1,4 +1,4 @@
-//! Builds the packages: one release program with the front end inside, an archive, a Debian package
+//! Builds the packages: one program with the front end inside, an archive, a Debian package
 //! and the file tree of a container image.
 
 mod files;
@@ -63,7 +63,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     web::build(place, &tools, web::WebProfile::Release)?;
     let program = build_auditable_program(place)?;
     let files = files::write(place, &program)?;
-    print_file(&files.join("axioscope"))?;
+    print_file(&program)?;
     for package in packages {
         match package {
             DistPackage::Archive => print_file(&write_archive(place, &files)?)?,
@@ -74,9 +74,12 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the folder of the packages.
+/// Cargo's profile for the program of the packages.
+const PROFILE: &str = "dist";
+
+/// Returns the folder of the packages, which is that of their program, too.
 pub(crate) fn folder(place: &ProjectPaths) -> PathBuf {
-    place.target.join("dist")
+    place.target.join(PROFILE)
 }
 
 /// Builds the server and command line with additional flags for `cargo build`.
@@ -90,15 +93,16 @@ pub(crate) fn build_program(flags: &[&str]) -> Result<()> {
 /// What cargo builds.
 const PROGRAM: [&str; 5] = ["--locked", "--package", "backend", "--bin", "axioscope"];
 
-/// Builds the release program, with the list of its dependencies inside, and returns its path.
+/// Builds the program of the packages, with the list of its dependencies inside, and returns its
+/// path.
 fn build_auditable_program(place: &ProjectPaths) -> Result<PathBuf> {
     let mut build = Command::new(setup::auditable(place)?);
     build
-        .args(["auditable", "build", "--release"])
+        .args(["auditable", "build", "--profile", PROFILE])
         .args(PROGRAM);
     println!("build: {}", process::command_line(&build));
     process::run(&mut build)?;
-    Ok(place.program("release"))
+    Ok(place.program(PROFILE))
 }
 
 /// Packs the files into a `.tar.gz` that is the same for the same files.
@@ -123,6 +127,7 @@ fn write_debian_package(place: &ProjectPaths) -> Result<PathBuf> {
     recreate(&folder)?;
     let mut deb = Command::new(setup::deb(place)?);
     deb.args(["deb", "--package", "backend", "--no-build", "--no-strip"])
+        .args(["--profile", PROFILE])
         .env("SOURCE_DATE_EPOCH", commit_time())
         .arg("--output")
         .arg(&folder);

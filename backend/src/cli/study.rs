@@ -329,7 +329,7 @@ fn list(folder: &DataFolder) -> Result<CommandOutcome, Error> {
         let seen = if it.is_published {
             "published"
         } else {
-            "not published"
+            "withdrawn"
         };
         println!(
             "{}\t{}\t{} instances\t{seen}\t{}",

@@ -64,7 +64,6 @@ struct ComparedStudies {
     /// What a reader needs to reproduce one study and the other does not share.
     provenance: [Vec<String>; 2],
     titles: [String; 2],
-    variant: AxiomVariant,
     /// The variants that both studies have.
     variants: Vec<AxiomVariant>,
 }
@@ -88,6 +87,7 @@ enum ComparisonState {
 pub(crate) fn CompareStudiesPage() -> impl IntoView {
     let choice = PageLocation::signal_following_query_string(StudyPairChoice::from_address);
     let state = RwSignal::new(ComparisonState::Unchosen);
+    let variants = RwSignal::new(Vec::new());
     // A reply to an earlier choice is ignored.
     let round = StoredValue::new(0_u32);
     let compare = move |chosen: StudyPairChoice| {
@@ -95,6 +95,7 @@ pub(crate) fn CompareStudiesPage() -> impl IntoView {
         let own = round.get_value();
         let is_current = move || round.try_get_value() == Some(own);
         if chosen.studies.iter().any(String::is_empty) {
+            variants.set(Vec::new());
             state.set(ComparisonState::Unchosen);
             return;
         }
@@ -107,7 +108,12 @@ pub(crate) fn CompareStudiesPage() -> impl IntoView {
                 is_current()
             };
             match compare_studies(&chosen, report).await {
-                Ok(Some(found)) => report(ComparisonState::Compared(Box::new(found))),
+                Ok(Some(found)) => {
+                    if is_current() {
+                        variants.set(found.variants.clone());
+                    }
+                    report(ComparisonState::Compared(Box::new(found)))
+                }
                 Ok(None) => false,
                 Err(error) => report(ComparisonState::Failed(error)),
             };
@@ -139,7 +145,7 @@ pub(crate) fn CompareStudiesPage() -> impl IntoView {
             "What changed between two studies, and whether it is more than chance: the fraction of \
              instances that agree with an axiom, for every ranker and axiom that both studies have."
         </p>
-        <StudyPairForm choice state/>
+        <StudyPairForm choice variants/>
         {body}
     }
 }
@@ -197,7 +203,6 @@ async fn compare_studies(
         tables: report::study_comparison_tables(&found),
         provenance: report::differing_provenance(studies.map(|it| it.overview)),
         titles: found.titles,
-        variant: found.variant,
         variants,
     }))
 }
@@ -216,11 +221,11 @@ async fn overview(
     .await
 }
 
-/// Renders the choice of both studies and, once they are compared, of the variant.
+/// Renders the choice of both studies and, once they are compared, of a variant that both have.
 #[component]
 fn StudyPairForm(
     choice: RwSignal<StudyPairChoice>,
-    state: RwSignal<ComparisonState>,
+    variants: RwSignal<Vec<AxiomVariant>>,
 ) -> impl IntoView {
     let listed = api::fetch_on_signal_change(|| ListStudiesRequest {});
     let options = move |which: usize| {
@@ -252,6 +257,8 @@ fn StudyPairForm(
         next.studies.reverse();
         set_choice(choice, next);
     };
+    // The field stays while another variant is compared, and with it the focus.
+    let variants = Memo::new(move |_| variants.get());
     let retry = Callback::new(move |()| listed.refetch());
     let failure = move || {
         let error = listed.get().and_then(Result::err);
@@ -265,7 +272,7 @@ fn StudyPairForm(
             <SelectField label="Second study" choose=move |name| choose(1, name)>
                 {move || options(1)}
             </SelectField>
-            {move || state.with(|it| variant_select(it, choice))}
+            {move || variant_select(variants.get(), choice)}
             <button class="btn" type="button" on:click=swap>"Swap"</button>
         </form>
         {failure}
@@ -273,13 +280,14 @@ fn StudyPairForm(
 }
 
 /// Renders the choice of the variant; none unless both studies have several.
-fn variant_select(state: &ComparisonState, choice: RwSignal<StudyPairChoice>) -> Option<AnyView> {
-    let ComparisonState::Compared(found) = state else {
-        return None;
-    };
-    let variant = found.variant;
-    let options = found.variants.iter().map(|&it| {
-        view! { <option value=it.slug() selected=it == variant>{it.slug()}</option> }
+fn variant_select(
+    variants: Vec<AxiomVariant>,
+    choice: RwSignal<StudyPairChoice>,
+) -> Option<AnyView> {
+    let first = *variants.first()?;
+    let options = variants.iter().map(|&it| {
+        let selected = move || choice.with(|chosen| chosen.variant.unwrap_or(first) == it);
+        view! { <option value=it.slug() selected=selected>{it.slug()}</option> }
     });
     let options = options.collect_view();
     let choose = move |slug: String| {
@@ -287,7 +295,7 @@ fn variant_select(state: &ComparisonState, choice: RwSignal<StudyPairChoice>) ->
         next.variant = variant_from_address(&|_| Some(slug.clone()));
         set_choice(choice, next);
     };
-    (found.variants.len() > 1).then(|| {
+    (variants.len() > 1).then(|| {
         view! {
             <SelectField label="Variant of the axioms" choose>{options}</SelectField>
         }
@@ -313,7 +321,11 @@ fn StudyDifferences(found: ComparedStudies) -> impl IntoView {
     let sections = tables
         .into_iter()
         .map(|table| view! { <ReportTableSection table file_prefix="compared-studies-"/> });
-    let lists = titles.into_iter().zip(provenance).map(|(title, lines)| {
+    let is_same = provenance.iter().all(Vec::is_empty);
+    let same = is_same.then(|| view! { <p>"No line differs."</p> });
+    let lists = titles.into_iter().zip(provenance);
+    let lists = lists.filter(|(_, lines)| !lines.is_empty());
+    let lists = lists.map(|(title, lines)| {
         let lines = lines.into_iter().map(|it| view! { <li>{it}</li> });
         view! {
             <h3>{title}</h3>
@@ -328,6 +340,7 @@ fn StudyDifferences(found: ComparedStudies) -> impl IntoView {
             name="What was made differently"
             note="Lines on how a study was made that the other study does not share."
         >
+            {same}
             {lists.collect_view()}
         </Section>
     }

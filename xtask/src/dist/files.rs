@@ -28,18 +28,16 @@ const BILLS: [(&str, Option<&str>, &str); 2] = [
     ),
 ];
 
-/// Writes the files of all packages into `release/package/` in the target folder, where cargo-deb
-/// finds them, and returns that folder. A copy of the program is `dist/axioscope`.
+/// Writes the files of all packages into `dist/package/` in the target folder, where cargo-deb finds
+/// them, and returns that folder.
 pub(super) fn write(place: &ProjectPaths, program: &Path) -> Result<PathBuf> {
-    let files = place.target.join("release/package");
+    let files = folder(place).join("package");
     recreate(&files)?;
-    let stripped = files.join(program.file_name().context("the program has a name")?);
-    copy(program, &stripped)?;
-    if cfg!(unix) {
-        process::run(Command::new("strip").arg(&stripped))?;
-    }
-    copy(&stripped, &folder(place).join("axioscope"))?;
-    process::run(Command::new(&stripped).arg("manual").arg(&files))?;
+    copy(
+        program,
+        &files.join(program.file_name().context("the program has a name")?),
+    )?;
+    process::run(Command::new(program).arg("manual").arg(&files))?;
     for document in DOCUMENTS {
         let name = Path::new(document).file_name().unwrap_or_default();
         copy(&place.root.join(document), &files.join(name))?;
