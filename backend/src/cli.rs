@@ -39,6 +39,9 @@ const VERSION: &str = concat!(
     ")"
 );
 
+/// The data folder of commands without `--data`.
+const DEFAULT_DATA_FOLDER: &str = "axioscope-data";
+
 /// Axioscope explains why a ranker ranks the way it does. The database is a file in the data
 /// folder, or the PostgreSQL server in DATABASE_URL (postgres://USER:PASSWORD@HOST:5432/NAME). Exit
 /// codes: 0 success, 1 error (the message says what to do), 2 invalid command line, 3 a check found
@@ -51,7 +54,7 @@ pub(crate) struct Cli {
         long,
         global = true,
         value_name = "FOLDER",
-        default_value = "axioscope-data"
+        default_value = DEFAULT_DATA_FOLDER
     )]
     data: PathBuf,
     #[command(subcommand)]
@@ -110,7 +113,7 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Restore a backup into an empty data folder and an empty database
     Restore(backup::RestoreArgs),
-    /// Check a running server: exit code 0 if `/health` says that all its rankers score
+    /// Check a running server: exit code 0 if `/health` says that its checks and rankers pass
     Health(health::HealthArgs),
     /// Write the man pages and the completions of shells
     #[command(hide = true)]

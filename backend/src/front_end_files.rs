@@ -1,15 +1,53 @@
 //! The files of the front end, embedded in the binary: what trunk wrote to `dist/`; none if it was
 //! not built.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use axum::body::Bytes;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
-/// The embedded files, by their path in `dist/`.
+/// Extension of files that are compressed with Brotli.
+pub(crate) const BROTLI_EXTENSION: &str = ".br";
+
+/// The embedded files, by their path in `dist/`. The release build of the pages leaves the programs
+/// in WebAssembly, which are most of the bytes, compressed only.
 #[derive(rust_embed::RustEmbed)]
 #[folder = "../dist"]
 #[allow_missing = true]
-pub(crate) struct EmbeddedFrontEndFiles;
+struct EmbeddedFrontEndFiles;
+
+/// Returns all files of the front end by their path, compressed and not.
+pub(crate) fn front_end_files() -> BTreeMap<String, Bytes> {
+    let embedded = EmbeddedFrontEndFiles::iter().filter_map(|path| {
+        let body = match EmbeddedFrontEndFiles::get(&path)?.data {
+            Cow::Borrowed(body) => Bytes::from_static(body),
+            Cow::Owned(body) => Bytes::from(body),
+        };
+        Some((path.into_owned(), body))
+    });
+    with_decompressed_files(embedded.collect())
+}
+
+/// Adds the decompressed version of each file that is there only with Brotli.
+fn with_decompressed_files(mut files: BTreeMap<String, Bytes>) -> BTreeMap<String, Bytes> {
+    let decompressed = files.iter().filter_map(|(path, body)| {
+        let path = path.strip_suffix(BROTLI_EXTENSION)?;
+        if files.contains_key(path) {
+            return None;
+        }
+        let mut plain = Vec::new();
+        let read = brotli::Decompressor::new(&body[..], 1 << 16).read_to_end(&mut plain);
+        read.expect("the build compressed it");
+        Some((path.to_owned(), Bytes::from(plain)))
+    });
+    let decompressed: Vec<_> = decompressed.collect();
+    files.extend(decompressed);
+    files
+}
 
 /// Returns the content security policy. It allows our own files, WebAssembly and the inline scripts
 /// that trunk wrote into the page, and inline styles, which figures contain.
@@ -36,6 +74,24 @@ fn inline_scripts(html: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_are_embedded_compressed_only_are_there_in_both_forms() {
+        let mut packed = Vec::new();
+        let text = b"\0asm and more, and more, and more";
+        brotli::BrotliCompress(&mut &text[..], &mut packed, &Default::default()).unwrap();
+        let files = [
+            ("a.wasm.br", packed.clone()),
+            ("b.js", b"own".to_vec()),
+            ("b.js.br", packed),
+        ];
+        let files = files.map(|(path, body)| (path.to_owned(), Bytes::from(body)));
+        let all = with_decompressed_files(BTreeMap::from(files));
+        let paths: Vec<&str> = all.keys().map(String::as_str).collect();
+        assert_eq!(paths, ["a.wasm", "a.wasm.br", "b.js", "b.js.br"]);
+        assert_eq!(&all["a.wasm"][..], text);
+        assert_eq!(&all["b.js"][..], b"own");
+    }
 
     #[test]
     fn scripts_in_the_page_are_allowed_by_their_hash() {

@@ -18,7 +18,7 @@ use shared::study::overview::StudySummary;
 use crate::documentation::{DocumentationHost, documentation_files};
 use crate::error::Error;
 use crate::first_paint::PageTexts;
-use crate::front_end_files::EmbeddedFrontEndFiles;
+use crate::front_end_files::front_end_files;
 use crate::http::PublicUrl;
 use crate::store::DataFolder;
 use page::{PageTemplate, SitePage};
@@ -73,7 +73,7 @@ pub(crate) fn build_static_site(
     let site = SiteFolder {
         path: scratch.path().join("site"),
         template: PageTemplate::new(
-            &front_end_file("index.html")?,
+            &front_end_text("index.html")?,
             &options.base_path,
             options.public_url.as_ref(),
         )?,
@@ -108,10 +108,10 @@ fn check_replaceable(out: &Path) -> Result<(), Error> {
     .into())
 }
 
-fn front_end_file(path: &str) -> Result<String, Error> {
-    let found = EmbeddedFrontEndFiles::get(path).map(|it| it.data.into_owned());
-    found
-        .and_then(|it| String::from_utf8(it).ok())
+fn front_end_text(path: &str) -> Result<String, Error> {
+    front_end_files()
+        .remove(path)
+        .and_then(|it| String::from_utf8(it.into()).ok())
         .ok_or_else(|| {
             shared::error::Error::unreadable_file(
                 path,
@@ -158,10 +158,10 @@ impl SiteFolder {
 
     /// Writes the programs and styles of the pages.
     fn write_front_end(&self) -> Result<(), Error> {
-        for path in EmbeddedFrontEndFiles::iter() {
+        for (path, body) in front_end_files() {
             let is_page = path == "index.html" || path.starts_with("index.html.");
-            if let Some(file) = EmbeddedFrontEndFiles::get(&path).filter(|_| !is_page) {
-                self.write(&path, &file.data)?;
+            if !is_page {
+                self.write(&path, &body)?;
             }
         }
         Ok(())

@@ -27,6 +27,9 @@ struct FrontMatter {
     /// The folders in `models/` that its rankers use.
     #[serde(default)]
     models: Vec<String>,
+    /// The files in the folder of the collection that it needs besides the collection, packed or not.
+    #[serde(default)]
+    files: Vec<String>,
 }
 
 /// What is read of a study file.
@@ -71,7 +74,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     let mut made = Vec::new();
     let mut missing = Vec::new();
     for study in &wanted {
-        match collection_parent(place, &study.collection) {
+        match collection_parent(place, study) {
             Some(parent) => {
                 println!("gallery: {}", study.name);
                 make_study(place, study, &parent, &data)?;
@@ -97,8 +100,12 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
         process::run(&mut site)?;
     }
     for study in missing {
+        let with_files = match &study.matter.files[..] {
+            [] => String::new(),
+            files => format!(" with {}", files.join(", ")),
+        };
         println!(
-            "\nnot made: {}, for which there is no folder `{}`",
+            "\nnot made: {}, for which there is no folder `{}`{with_files}",
             study.name, study.collection
         );
         println!(
@@ -109,9 +116,9 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the folder in which the folder of a collection is: `AXIOSCOPE_DATA`, the public
+/// Returns the folder in which the folder with the data of a study is: `AXIOSCOPE_DATA`, the public
 /// collections beside the checkout, or the checkout itself.
-fn collection_parent(place: &ProjectPaths, collection: &str) -> Option<PathBuf> {
+fn collection_parent(place: &ProjectPaths, study: &GalleryStudy) -> Option<PathBuf> {
     let set = std::env::var_os("AXIOSCOPE_DATA").filter(|it| !it.is_empty());
     let folders = [
         set.map(PathBuf::from),
@@ -119,7 +126,16 @@ fn collection_parent(place: &ProjectPaths, collection: &str) -> Option<PathBuf> 
         Some(place.root.clone()),
     ];
     let mut folders = folders.into_iter().flatten();
-    folders.find(|it| it.join(collection).is_dir())
+    folders.find(|it| has_data(&it.join(&study.collection), &study.matter.files))
+}
+
+/// Returns whether a folder is there and has some files, packed or not.
+fn has_data(folder: &Path, files: &[String]) -> bool {
+    let is_there = |file: &String| {
+        let mut forms = ["", ".gz", ".zst"].into_iter();
+        forms.any(|packed| folder.join(format!("{file}{packed}")).is_file())
+    };
+    folder.is_dir() && files.iter().all(is_there)
 }
 
 /// Makes a study, unless it is there with the same definition, and publishes it.

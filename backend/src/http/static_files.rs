@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
 
 use crate::error::{Error, run_blocking};
-use crate::front_end_files::{EmbeddedFrontEndFiles, content_security_policy};
+use crate::front_end_files::{BROTLI_EXTENSION, content_security_policy, front_end_files};
 use crate::http::AppState;
 use crate::http::access::OperatorEndpoints;
 use crate::http::content_coding::{BEST_LEVEL, ContentCoding, is_compressible_type};
@@ -43,24 +43,18 @@ const HTML: &str = "text/html; charset=utf-8";
 /// The page that contains the app.
 const INDEX: &str = "index.html";
 
-/// Extension of files that are compressed with Brotli.
-const PACKED: &str = ".br";
-
 impl StaticFiles {
     /// Returns the files of the front end that are embedded in this binary, and others.
     pub(super) fn embedded_with(others: impl Iterator<Item = (String, Bytes)>) -> StaticFiles {
-        let files = EmbeddedFrontEndFiles::iter().filter_map(|path| {
-            let file = EmbeddedFrontEndFiles::get(&path)?;
-            Some((path.into_owned(), Bytes::from(file.data.into_owned())))
-        });
-        StaticFiles::new(files.chain(others))
+        StaticFiles::new(front_end_files().into_iter().chain(others))
     }
 
     pub(super) fn new(files: impl Iterator<Item = (String, Bytes)>) -> StaticFiles {
-        let (packed, plain): (Vec<_>, Vec<_>) = files.partition(|it| it.0.ends_with(PACKED));
+        let (packed, plain): (Vec<_>, Vec<_>) =
+            files.partition(|it| it.0.ends_with(BROTLI_EXTENSION));
         let mut brotli: BTreeMap<String, Bytes> = packed
             .into_iter()
-            .map(|(path, body)| (path.trim_end_matches(PACKED).to_owned(), body))
+            .map(|(path, body)| (path.trim_end_matches(BROTLI_EXTENSION).to_owned(), body))
             .collect();
         let by_path: BTreeMap<String, Arc<File>> = plain
             .into_iter()

@@ -322,7 +322,7 @@ fn StudyDifferences(found: ComparedStudies) -> impl IntoView {
         .into_iter()
         .map(|table| view! { <ReportTableSection table file_prefix="compared-studies-"/> });
     let is_same = provenance.iter().all(Vec::is_empty);
-    let same = is_same.then(|| view! { <p>"No line differs."</p> });
+    let same = is_same.then(|| view! { <p>"Nothing of what they state."</p> });
     let lists = titles.into_iter().zip(provenance);
     let lists = lists.filter(|(_, lines)| !lines.is_empty());
     let lists = lists.map(|(title, lines)| {

@@ -75,8 +75,10 @@ impl BenchServer {
             self.address,
             body.len()
         )?;
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply)?;
+        let mut reply = Vec::new();
+        stream.read_to_end(&mut reply)?;
+        // A program in WebAssembly is no text.
+        let reply = String::from_utf8_lossy(&reply);
         let (head, body) = reply.split_once("\r\n\r\n").context("no reply")?;
         let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
         Ok(BenchReply {

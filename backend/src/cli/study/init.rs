@@ -7,7 +7,7 @@ use shared::error::{Error as InputError, ErrorFieldName};
 use shared::score::slug::slugify;
 use shared::study::StudyDefinition;
 
-use super::super::{CommandOutcome, called, load};
+use super::super::{CommandOutcome, DEFAULT_DATA_FOLDER, called, load};
 use crate::error::Error;
 use crate::store::write_atomically;
 
@@ -48,7 +48,13 @@ impl StudyInitArgs {
         write_atomically(&self.out, "choose another file by --out", |mut file| {
             file.write_all(text.as_bytes())
         })?;
-        println!("{out} defines study `{name}`; edit it, then run: axioscope study run {out}");
+        let data = match data == Path::new(DEFAULT_DATA_FOLDER) {
+            true => String::new(),
+            false => format!("--data {} ", data.display()),
+        };
+        println!(
+            "{out} defines study `{name}`; edit it, then run: axioscope {data}study run {out}"
+        );
         Ok(CommandOutcome::Done)
     }
 }
