@@ -27,7 +27,7 @@ struct FrontMatter {
     /// The folders in `models/` that its rankers use.
     #[serde(default)]
     models: Vec<String>,
-    /// The files in the folder of the collection that it needs besides the collection, packed or not.
+    /// The files that it needs besides those of the collection, in the same folder, packed or not.
     #[serde(default)]
     files: Vec<String>,
 }

@@ -35,10 +35,9 @@ impl WebProfile {
         }
     }
 
-    /// Returns the quality of Brotli, and the extension of files of which the program needs no other
-    /// version. Without a compressed version, each server compresses each file when it is first
-    /// requested, which takes a program of the development profile longer than everything else
-    /// that it does.
+    /// Returns the quality of Brotli, and the extension of files that are kept compressed only.
+    /// Without a compressed version, each server compresses each file when it is first requested,
+    /// which takes a program of the development profile longer than everything else that it does.
     fn compression_arguments(self) -> &'static [&'static str] {
         match self {
             WebProfile::Development => &["1"],
@@ -66,8 +65,8 @@ pub(crate) fn build(place: &ProjectPaths, tools: &WebTools, profile: WebProfile)
         .with_context(|| format!("writing {}", file.display()))
 }
 
-/// Writes a Brotli-compressed version next to each file, or in its place. At the best level this takes
-/// seconds, too long for a server on request.
+/// Writes a Brotli-compressed version next to each file, or in its place. At the best level this
+/// takes seconds, too long for a server on request.
 fn compress(place: &ProjectPaths, tools: &WebTools, profile: WebProfile) -> Result<()> {
     let script = place.root.join("xtask/web/compress.mjs");
     let mut node = tools.command("node");

@@ -28,8 +28,8 @@ const BILLS: [(&str, Option<&str>, &str); 2] = [
     ),
 ];
 
-/// Writes the files of all packages into `dist/package/` in the target folder, where cargo-deb finds
-/// them, and returns that folder.
+/// Writes the files of all packages into `dist/package/` in the target folder, where cargo-deb
+/// finds them, and returns that folder.
 pub(super) fn write(place: &ProjectPaths, program: &Path) -> Result<PathBuf> {
     let files = folder(place).join("package");
     recreate(&files)?;
