@@ -565,6 +565,6 @@ fn an_operator_uploads_renames_publishes_and_withdraws_a_study() {
         tab.open("/");
         tab.wait_for_text("withdrawn");
         let listed = home.run("study list").expect_success();
-        assert!(listed.ends_with("\tnot published\tFerries\n"), "{listed}");
+        assert!(listed.ends_with("\twithdrawn\tFerries\n"), "{listed}");
     });
 }

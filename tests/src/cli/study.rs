@@ -41,7 +41,7 @@ fn a_study_file_that_init_writes_makes_a_study_as_it_is() {
         &home,
         init,
         expect![[r#"
-            study.toml defines study `tiny`; edit it, then run: axioscope study run study.toml
+            study.toml defines study `tiny`; edit it, then run: axioscope --data data study run study.toml
         "#]],
     );
     let written = home.read("study.toml");
@@ -93,7 +93,7 @@ fn a_study_is_made_listed_checked_published_and_exported() {
     expect![[r#"
         small
         188 instances
-        not published
+        withdrawn
         Rivers & foxes
     "#]]
     .assert_eq(&listed());
@@ -119,7 +119,7 @@ fn a_study_is_made_listed_checked_published_and_exported() {
         visitors do not see study `small`
     "#]],
     );
-    assert!(listed().contains("\nnot published\n"));
+    assert!(listed().contains("\nwithdrawn\n"));
     check(
         &home,
         "study resume small",
@@ -165,7 +165,7 @@ fn a_study_is_made_listed_checked_published_and_exported() {
     };
     assert_eq!(report("copy"), report("small"));
     home.run("study check copy").expect_success();
-    assert!(listed().starts_with("copy\n188 instances\nnot published\n"));
+    assert!(listed().starts_with("copy\n188 instances\nwithdrawn\n"));
     let changed = home
         .read("site/studies/small.json")
         .replace("\"w2\"", "\"w0\"");
