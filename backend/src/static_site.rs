@@ -7,8 +7,10 @@ mod picture;
 mod study_files;
 mod study_page;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use axum::body::Bytes;
 use shared::api::worker::LOCAL_STUDY;
 use shared::report::markup::escape_markup;
 use shared::site::{page_paths, study_page_paths};
@@ -70,15 +72,16 @@ pub(crate) fn build_static_site(
     std::fs::create_dir_all(parent).map_err(failed())?;
     let scratch = tempfile::tempdir_in(parent).map_err(failed())?;
     // The inner folder has the usual permissions; a temporary folder is readable by its owner only.
+    let mut front_end = front_end_files();
     let site = SiteFolder {
         path: scratch.path().join("site"),
         template: PageTemplate::new(
-            &front_end_text("index.html")?,
+            &take_text(&mut front_end, "index.html")?,
             &options.base_path,
             options.public_url.as_ref(),
         )?,
     };
-    site.write_front_end()?;
+    site.write_front_end(&front_end)?;
     site.write_documentation(options.command)?;
     site.write_studies(data, options)?;
     site.write_text(MARKER, "{}\n")?;
@@ -108,8 +111,9 @@ fn check_replaceable(out: &Path) -> Result<(), Error> {
     .into())
 }
 
-fn front_end_text(path: &str) -> Result<String, Error> {
-    front_end_files()
+/// Removes a text from the files of the front end and returns it.
+fn take_text(front_end: &mut BTreeMap<String, Bytes>, path: &str) -> Result<String, Error> {
+    front_end
         .remove(path)
         .and_then(|it| String::from_utf8(it.into()).ok())
         .ok_or_else(|| {
@@ -157,14 +161,10 @@ impl SiteFolder {
     }
 
     /// Writes the programs and styles of the pages.
-    fn write_front_end(&self) -> Result<(), Error> {
-        for (path, body) in front_end_files() {
-            let is_page = path == "index.html" || path.starts_with("index.html.");
-            if !is_page {
-                self.write(&path, &body)?;
-            }
-        }
-        Ok(())
+    fn write_front_end(&self, files: &BTreeMap<String, Bytes>) -> Result<(), Error> {
+        let is_page = |path: &str| path.starts_with("index.html");
+        let mut files = files.iter().filter(|it| !is_page(it.0));
+        files.try_for_each(|(path, body)| self.write(path, body))
     }
 
     fn write_studies(

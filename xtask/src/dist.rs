@@ -93,8 +93,7 @@ pub(crate) fn build_program(flags: &[&str]) -> Result<()> {
 /// What cargo builds.
 const PROGRAM: [&str; 5] = ["--locked", "--package", "backend", "--bin", "axioscope"];
 
-/// Builds the program of the packages, with the list of its dependencies inside, and returns its
-/// path.
+/// Builds the program of the packages, with the list of its dependencies inside.
 fn build_auditable_program(place: &ProjectPaths) -> Result<PathBuf> {
     let mut build = Command::new(setup::auditable(place)?);
     build
