@@ -56,9 +56,14 @@ impl BenchServer {
         self.send(&format!("GET {path}"), "")?.json()
     }
 
-    /// Returns the status of the response to a request for a file or a page.
-    pub(super) fn status(&self, path: &str) -> Result<u16> {
-        Ok(self.send(&format!("GET {path}"), "")?.status)
+    /// Requests a file or a page and returns its text; programs in WebAssembly as far as they are
+    /// text. Returns an error if the server does not have it.
+    pub(super) fn text(&self, path: &str) -> Result<String> {
+        let reply = self.send(&format!("GET {path}"), "")?;
+        match reply.status {
+            200 => Ok(reply.body),
+            status => bail!("{path} is answered with {status}"),
+        }
     }
 
     /// Sends JSON and returns the response, whatever its status is.
@@ -77,7 +82,6 @@ impl BenchServer {
         )?;
         let mut reply = Vec::new();
         stream.read_to_end(&mut reply)?;
-        // A program in WebAssembly is no text.
         let reply = String::from_utf8_lossy(&reply);
         let (head, body) = reply.split_once("\r\n\r\n").context("no reply")?;
         let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
