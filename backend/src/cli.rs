@@ -113,7 +113,8 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Restore a backup into an empty data folder and an empty database
     Restore(backup::RestoreArgs),
-    /// Check a running server: exit code 0 if `/health` says that its checks and rankers pass
+    /// Check a running server: exit code 0 if `/health` says that its checks pass and its neural
+    /// rankers score
     Health(health::HealthArgs),
     /// Write the man pages and the completions of shells
     #[command(hide = true)]

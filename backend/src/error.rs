@@ -177,6 +177,15 @@ pub(crate) enum Error {
     )]
     DataFolderInUse { path: PathBuf },
 
+    /// A data folder whose rows are on a PostgreSQL server that is not named.
+    #[error(
+        "{}: the rows of this data folder are in the PostgreSQL database {server}; set \
+         `DATABASE_URL` as the server has it, or remove this file to begin with an empty SQLite \
+         database",
+        path.display()
+    )]
+    DatabaseAddressMissing { path: PathBuf, server: String },
+
     /// A database that another process uses.
     #[error("{at}: another axioscope uses it; stop that one, or {}", at.another())]
     DatabaseInUse { at: DatabaseDisplayName },
@@ -414,6 +423,7 @@ impl Error {
         let path = match self {
             Error::File { path, .. }
             | Error::DataFolderInUse { path }
+            | Error::DatabaseAddressMissing { path, .. }
             | Error::OtherTraining { folder: path, .. }
             | Error::FileNotFound {
                 looked_in: path, ..

@@ -57,7 +57,7 @@ use crate::jobs::{self as work, JobQueue, OtherServers};
 use crate::models::ModelRegistry;
 use crate::store::operator::AccessTokenHash;
 use crate::store::server_place::ServerPlace;
-use crate::store::{DataFolder, Database, DatabaseConfig};
+use crate::store::{DataFolder, Database};
 use crate::training_jobs::{self, TrainingQueue};
 
 pub(crate) use access::{
@@ -141,7 +141,7 @@ impl std::ops::Deref for AppState {
 pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let folder = DataFolder::open(&settings.data)?;
     let lock = folder.lock()?;
-    let store = Database::open_and_migrate(&DatabaseConfig::from_environment(&folder)?).await?;
+    let store = Database::open_for_folder(&folder).await?;
     let place = store.join_servers(lock).await?;
     let role = place.role();
     let others = match place.may_have_others() {

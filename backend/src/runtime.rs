@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::store::{DataFolder, Database, DatabaseConfig};
+use crate::store::{DataFolder, Database};
 
 /// Creates the async runtime of a command.
 pub(crate) fn build_async_runtime() -> Result<tokio::runtime::Runtime, Error> {
@@ -21,9 +21,8 @@ pub(crate) fn run_with_database<T>(
     folder: &DataFolder,
     work: impl AsyncFnOnce(&Database) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let database = DatabaseConfig::from_environment(folder)?;
     build_async_runtime()?.block_on(async {
-        let store = Database::open_and_migrate(&database).await?;
+        let store = Database::open_for_folder(folder).await?;
         let done = work(&store).await;
         store.close().await;
         done

@@ -3,6 +3,7 @@
 //! ```text
 //! axioscope.db        studies, jobs, rankers, people, annotations and the list of score files,
 //!                     unless a PostgreSQL server is used
+//! database-server.txt names that server, if one is used
 //! collections/NAME/   imported collections
 //! studies/NAME/       files of a study
 //! scores/RANKER/      score store: columns of query hash, text hash, score
@@ -142,6 +143,11 @@ impl DataFolder {
     /// Returns the path of the SQLite database.
     pub(crate) fn database_path(&self) -> PathBuf {
         self.root.join("axioscope.db")
+    }
+
+    /// Returns the path of the file that names the PostgreSQL database in use.
+    fn database_server_path(&self) -> PathBuf {
+        self.root.join("database-server.txt")
     }
 
     /// Returns the folder of an imported collection. Returns an error if the name is invalid.
@@ -304,6 +310,15 @@ pub(crate) struct Database {
 }
 
 impl Database {
+    /// Opens the database of a data folder: the one in the environment variable `DATABASE_URL`, or
+    /// else the SQLite file in the folder.
+    pub(crate) async fn open_for_folder(folder: &DataFolder) -> Result<Database, Error> {
+        let database = DatabaseConfig::from_environment(folder)?;
+        let store = Database::open_and_migrate(&database).await?;
+        database.note_server(folder)?;
+        Ok(store)
+    }
+
     /// Opens the database, creates an SQLite file if it does not exist, and applies missing
     /// migrations. Returns an error if a later version has created it.
     pub(crate) async fn open_and_migrate(database: &DatabaseConfig) -> Result<Database, Error> {

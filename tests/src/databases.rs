@@ -1,7 +1,10 @@
 //! SQLite and PostgreSQL: backups from one to the other while a server works, and the errors about
 //! a database server that cannot be used.
 
-use std::time::{Duration, Instant};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime};
 
 use shared::api::annotation::{AnnotationTaskStatus, ListTasksRequest, TaskId, UpdateTaskRequest};
 use shared::api::{
@@ -9,6 +12,7 @@ use shared::api::{
     ListStudiesRequest, ScoringJob,
 };
 
+use crate::deployment::packaging_file;
 use crate::harness::{
     CommandOutput, TestHome, TestServer, study_file, study_lines, tiny_collection, tiny_model,
 };
@@ -156,6 +160,112 @@ fn a_server_that_cannot_be_used_is_named_without_its_password() {
     ] {
         list(&database.url_with(what, by)).expect_failure_with(reason);
     }
+}
+
+/// Changes a byte of a file of the study and returns the name of the file.
+fn damage(home: &TestHome) -> String {
+    let files = home.files().into_iter();
+    let mut files =
+        files.filter(|it| it.starts_with("data/studies/small/") && it.ends_with(".parquet"));
+    let file = files.next().unwrap();
+    let mut bytes = fs::read(home.path(&file)).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    home.write(&file, bytes);
+    file
+}
+
+#[test]
+fn a_backup_says_which_study_is_damaged() {
+    let home = TestHome::new();
+    make_study(&home);
+    home.run("backup whole.tar.gz").expect_success();
+    let damaged = damage(&home);
+    let backup = home.run("backup damaged.tar.gz");
+    assert_eq!(backup.code, Some(3), "{}", backup.err);
+    backup.expect_stderr("warning: study small: ");
+    backup.expect_stderr("keep an earlier one");
+    // The guide restores the file by `tar`.
+    let mut tar = Command::new("tar");
+    tar.args(["-xzf", "whole.tar.gz", "--strip-components=1", "-C", "data"])
+        .arg(damaged.replacen("data/", "files/", 1));
+    CommandOutput::run(tar.current_dir(home.path(""))).expect_success();
+    home.run("backup again.tar.gz").expect_success();
+}
+
+#[test]
+#[cfg(unix)]
+fn the_script_for_backups_keeps_earlier_ones_while_a_study_is_damaged() {
+    for home in TestHome::of_each_database() {
+        make_study(&home);
+        let url = home.database.as_ref().map_or("", |it| &it.url);
+        home.write("settings", format!("DATABASE_URL='{url}'\n"));
+        let mut script = packaging_file("axioscope-backup");
+        for (place, here) in [
+            ("/etc/default/axioscope", "settings"),
+            ("/var/lib/axioscope", "data"),
+            ("/var/backups/axioscope", "backups"),
+        ] {
+            assert!(script.contains(place), "{place}");
+            script = script.replace(place, &home.path(here).to_string_lossy());
+        }
+        home.write("script", script);
+        let program = home.program();
+        let folder = Path::new(program.get_program()).parent().unwrap();
+        let path = format!("{}:/usr/bin:/bin", folder.display());
+        let back_up = || {
+            let mut sh = Command::new("sh");
+            sh.arg(home.path("script")).env("PATH", &path);
+            CommandOutput::run(sh.env_remove("DATABASE_URL"))
+        };
+        let n_backups = || fs::read_dir(home.path("backups")).unwrap().count();
+
+        let first = back_up();
+        assert_eq!(
+            (first.out.as_str(), first.code),
+            ("", Some(0)),
+            "{}",
+            first.err
+        );
+        assert_eq!(n_backups(), 1);
+        let old = fs::File::create(home.path("backups/2026-01-01.tar.gz")).unwrap();
+        let age = Duration::from_secs(20 * 24 * 60 * 60);
+        old.set_modified(SystemTime::now() - age).unwrap();
+        damage(&home);
+        let failed = back_up();
+        assert_eq!(failed.code, Some(3), "{}", failed.err);
+        assert_eq!(n_backups(), 2);
+        make_study(&home);
+        back_up().expect_success();
+        assert_eq!(n_backups(), 1);
+    }
+}
+
+#[test]
+fn a_command_without_the_address_of_the_server_begins_no_other_database() {
+    let Some(home) = TestHome::with_postgres() else {
+        return;
+    };
+    make_study(&home);
+    let backup = ["backup", "backup.tar.gz"];
+    let without_address = || {
+        let mut program = home.program();
+        program.env_remove("DATABASE_URL").args(["--data", "data"]);
+        CommandOutput::run(program.args(backup))
+    };
+    let refused = without_address().expect_failure();
+    let database = home.database.as_ref().unwrap();
+    assert!(refused.contains("data/database-server.txt"), "{refused}");
+    assert!(refused.contains(database.name()), "{refused}");
+    assert!(refused.contains("set `DATABASE_URL`"), "{refused}");
+    assert!(!refused.contains(database.password()), "{refused}");
+    assert!(!home.path("data/axioscope.db").exists());
+    assert!(!home.path("backup.tar.gz").exists());
+
+    let complete = home.run_with(&backup).expect_success();
+    fs::remove_file(home.path("data/database-server.txt")).unwrap();
+    let empty = without_address().expect_success();
+    assert_ne!(complete, empty);
 }
 
 #[test]

@@ -99,6 +99,7 @@ pub(crate) fn program(name: &str) -> Option<String> {
 fn the_guide_shows_the_files_of_the_packages() {
     assert_eq!(block("ini"), packaging_file("axioscope.service").trim_end());
     assert_eq!(block("sh"), packaging_file("axioscope.default").trim_end());
+    assert_eq!(block("bash"), packaging_file("axioscope-backup").trim_end());
     // In containers the proxy reaches the server by name, and the host is a variable.
     let caddy = block("caddy").replace("127.0.0.1:8017", "axioscope:8017");
     let caddy = caddy.replace("axioscope.example", "{$AXIOSCOPE_HOST}");

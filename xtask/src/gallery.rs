@@ -66,10 +66,9 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     let is_wanted = |it: &GalleryStudy| names.is_empty() || names.contains(&it.name);
     let wanted: Vec<GalleryStudy> = studies.into_iter().filter(is_wanted).collect();
 
-    dist::build_program(&[])?;
-    if !place.dist().join("index.html").exists() {
-        web::build(place, &setup::web(place)?, web::WebProfile::Release)?;
-    }
+    // The program has the pages inside.
+    web::build(place, &setup::web(place)?, web::WebProfile::Release)?;
+    dist::build_program(&["--release"])?;
     let data = place.target.join("gallery/data");
     let mut made = Vec::new();
     let mut missing = Vec::new();
@@ -85,7 +84,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     }
     if !made.is_empty() {
         let out = place.target.join("gallery/site");
-        let mut site = Command::new(place.program("debug"));
+        let mut site = Command::new(place.program("release"));
         site.arg("--data")
             .arg(&data)
             .args(["site", "build", "--out"]);
@@ -146,7 +145,7 @@ fn make_study(
     data: &Path,
 ) -> Result<()> {
     let axioscope = |arguments: &[&str]| {
-        let mut command = Command::new(place.program("debug"));
+        let mut command = Command::new(place.program("release"));
         // Collections are named by their folder, as seen from here.
         command.current_dir(parent);
         command.arg("--data").arg(data).args(arguments);

@@ -7,12 +7,14 @@ use shared::error::{Error as InputError, ErrorFieldName};
 use super::CommandOutcome;
 use crate::error::Error;
 use crate::runtime::{build_async_runtime, run_with_database};
+use crate::store::studies::files::reread_study_files;
 use crate::store::{DataFolder, DatabaseConfig, backup};
 
 /// Holds the command-line arguments of `axioscope backup`.
 #[derive(clap::Args)]
 pub(crate) struct BackupArgs {
-    /// Backup file to write, for example backup.tar.gz; an existing file is replaced
+    /// Backup file to write, for example backup.tar.gz; an existing file is replaced. Exit code 3
+    /// if a study is damaged: the backup has its files as they are
     file: PathBuf,
 }
 
@@ -31,8 +33,9 @@ impl BackupArgs {
             Some(it) if !it.as_os_str().is_empty() => it,
             _ => Path::new("."),
         };
-        let rows = run_with_database(&folder, async |store| {
-            store.snapshot_tables_into_files(beside).await
+        let (rows, studies) = run_with_database(&folder, async |store| {
+            let studies = store.list_studies().await?;
+            Ok((store.snapshot_tables_into_files(beside).await?, studies))
         })?;
         let size = backup::write_backup(&folder, rows, &self.file)?;
         println!(
@@ -41,7 +44,19 @@ impl BackupArgs {
             size.n_files,
             size.n_rows
         );
-        Ok(CommandOutcome::Done)
+        let mut outcome = CommandOutcome::Done;
+        for study in studies {
+            // Of a study that is created again meanwhile, the second look finds the new files.
+            let verify = || reread_study_files(&folder, &study.name, |_| true);
+            if let Err(error) = verify().or_else(|_| verify()) {
+                eprintln!("warning: study {}: {error}", study.name);
+                outcome = CommandOutcome::DifferenceFound;
+            }
+        }
+        if outcome == CommandOutcome::DifferenceFound {
+            eprintln!("warning: the backup has these files as they are; keep an earlier one");
+        }
+        Ok(outcome)
     }
 }
 

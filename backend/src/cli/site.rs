@@ -63,6 +63,12 @@ impl StaticSiteArgs {
             return Err(InputError::missing_field(field, reason).into());
         }
         let folder = DataFolder::open(data)?;
+        let mut names: Vec<&String> = args.study.iter().chain(&args.without_texts).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|it| it[0] == it[1]) {
+            let reason = format!("`{}` is named twice", twice[0]);
+            return Err(InputError::conflicting_value("--study", reason).into());
+        }
         let studies = |names: Vec<String>, without_texts: bool| {
             let layout = args.layout;
             let options = StudyExportOptions {

@@ -96,6 +96,7 @@ impl Error {
             | Error::DatabaseReadOnly { .. } => (StatusCode::SERVICE_UNAVAILABLE, "storage"),
             Error::File { .. }
             | Error::DataFolderInUse { .. }
+            | Error::DatabaseAddressMissing { .. }
             | Error::DatabaseInUse { .. }
             | Error::DatabaseServerTooOld { .. }
             | Error::DatabaseTooNew { .. }

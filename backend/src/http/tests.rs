@@ -40,6 +40,7 @@ use super::*;
 use crate::clock::unix_time_ms;
 use crate::jobs::tests::create;
 use crate::models;
+use crate::store::DatabaseConfig;
 use crate::store::people::{JoiningPersonDetails, NewInvitation};
 use crate::store::secret_token::SecretToken;
 use crate::store::server_place::ServerRole;

@@ -150,6 +150,7 @@ pub(crate) async fn restore_backup(
     }
     DataFolder::open(root)?;
     Database::open_and_migrate(database).await?.close().await;
+    database.note_server(folder)?;
     Ok(size)
 }
 

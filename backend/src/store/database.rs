@@ -4,6 +4,7 @@
 //! Differences are in `sqlite.rs` and `postgres.rs` and are selected here.
 
 use std::env::{self, VarError};
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 use shared::error::Error as InputError;
@@ -13,7 +14,7 @@ use sqlx::migrate::Migrator;
 
 use crate::error::{DatabaseDisplayName, Error};
 use crate::store::postgres::{PostgresAddress, VARIABLE};
-use crate::store::{DataFolder, postgres, sqlite};
+use crate::store::{DataFolder, WRITE_REMEDY, postgres, sqlite, write_atomically};
 
 /// Which database is used: an SQLite file or a PostgreSQL server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,16 +27,47 @@ pub(crate) enum DatabaseConfig {
 
 impl DatabaseConfig {
     /// Returns the database in the environment variable `DATABASE_URL`, or else the file in the
-    /// data folder.
+    /// data folder. Returns an error if that folder was used with a PostgreSQL server, since a
+    /// command without its address would begin with an empty database.
     pub(crate) fn from_environment(folder: &DataFolder) -> Result<DatabaseConfig, Error> {
         match env::var(VARIABLE) {
             Ok(url) if !url.is_empty() => Ok(DatabaseConfig::Postgres(url.parse()?)),
-            Ok(_) | Err(VarError::NotPresent) => Ok(DatabaseConfig::Sqlite(folder.database_path())),
+            Ok(_) | Err(VarError::NotPresent) => {
+                let path = folder.database_server_path();
+                match std::fs::read_to_string(&path) {
+                    Ok(server) => Err(Error::DatabaseAddressMissing {
+                        path,
+                        server: server.trim_end().to_owned(),
+                    }),
+                    Err(error) if error.kind() == ErrorKind::NotFound => {
+                        Ok(DatabaseConfig::Sqlite(folder.database_path()))
+                    }
+                    Err(error) => Err(Error::io_error_converter(
+                        &path,
+                        "check the rights of the file",
+                    )(error)),
+                }
+            }
             Err(VarError::NotUnicode(_)) => {
                 let reason = "is not UTF-8; other characters are written as %XX";
                 Err(InputError::malformed_value(VARIABLE, reason).into())
             }
         }
+    }
+
+    /// Notes in the data folder that its rows are on a PostgreSQL server; nothing for SQLite.
+    pub(super) fn note_server(&self, folder: &DataFolder) -> Result<(), Error> {
+        let DatabaseConfig::Postgres(address) = self else {
+            return Ok(());
+        };
+        let path = folder.database_server_path();
+        let server = format!("{}\n", address.display_name());
+        if std::fs::read_to_string(&path).is_ok_and(|noted| noted == server) {
+            return Ok(());
+        }
+        write_atomically(&path, WRITE_REMEDY, |mut file| {
+            file.write_all(server.as_bytes())
+        })
     }
 
     /// Returns the name of the database in messages.

@@ -57,6 +57,10 @@ fn every_page_of_a_static_site_is_a_file() {
         "choose an empty folder",
     );
     home.expect_refused("site build --study nothing --out none", "nothing");
+    home.expect_refused(
+        "site build --study demo --without-texts demo --out none",
+        "`demo` is named twice",
+    );
 
     let page = home.read("site/studies/demo/index.html");
     for part in [

@@ -97,6 +97,9 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     }
     let mut texts = Vec::new();
     for visitor in 0..PLAYGROUND_VISITORS {
+        // People do not type in step.
+        let pause = SECONDS_BETWEEN_TEXTS / PLAYGROUND_VISITORS as f64;
+        std::thread::sleep(Duration::from_secs_f64(pause));
         let mut client = generator.client(&format!("203.0.113.{visitor}"));
         client.args(["-c", "1", "-q", &format!("{}", 1.0 / SECONDS_BETWEEN_TEXTS)]);
         client.args(["-m", "POST", "-T", "application/json", "-D", &text(&body)]);
@@ -116,7 +119,9 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     table.note(format!(
         "Visitors: {} requests a view ({}), none from a cache; every request is one of these at \
          random, so that {} views a second are offered; {:.1} MB were sent a second; the server \
-         used {:.0} % of one core. Rate limits are on: {ADDRESSES} addresses of \
+         used {:.0} % of one core. The visitors of the Playground change a text every \
+         {SECONDS_BETWEEN_TEXTS} s, one after the other, for MiniLM to score with two documents. \
+         Rate limits are on: {ADDRESSES} addresses of \
          {VISITORS_PER_ADDRESS} visitors.",
         view.len(),
         view.join(", "),

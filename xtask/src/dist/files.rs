@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The files of the checkout that every package has.
-const DOCUMENTS: [&str; 5] = [
+const DOCUMENTS: [&str; 6] = [
     "README.md",
     "CHANGELOG.md",
     "LICENSE-MIT",
     "packaging/axioscope.service",
     "packaging/axioscope.default",
+    "packaging/axioscope-backup",
 ];
 
 /// The packages whose dependencies are in the program, with the target that they are compiled for

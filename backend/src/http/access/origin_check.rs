@@ -44,12 +44,19 @@ fn of_this_site(exposure: &NetworkExposure, request: &Request) -> Result<(), Str
     let public = exposure.public_url.as_ref();
     let is_public = public.is_some_and(|it| it.host.eq_ignore_ascii_case(host));
     if exposure.scope == ListenScope::Loopback && !names_loopback(host) && !is_public {
-        return Err(format!(
-            "this server answers on this machine only, as localhost, not as `{}`; to serve \
-             others start it with `--public-url https://HOST` behind a proxy, or with `--listen \
-             0.0.0.0:PORT`",
-            host.escape_debug()
-        ));
+        let host = host.escape_debug();
+        return Err(match public {
+            Some(url) => format!(
+                "this server answers as {} and as localhost, not as `{host}`; correct \
+                 `--public-url`, or have the proxy pass on the header Host",
+                url.origin()
+            ),
+            None => format!(
+                "this server answers on this machine only, as localhost, not as `{host}`; to \
+                 serve others start it with `--public-url https://HOST` behind a proxy, or with \
+                 `--listen 0.0.0.0:PORT`"
+            ),
+        });
     }
     if [Method::GET, Method::HEAD].contains(request.method()) {
         return Ok(());
