@@ -432,8 +432,9 @@ probes = ["tfc1", "lnc2", "reverse-sentences"]
 modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
     home.make_study(study_file("bare", "Bare", demo_folder(), rest));
-    home.run("study export bare --out with").expect_success();
-    home.run("study export bare --out without --without-texts")
+    home.run("study export bare --layout whole --out with")
+        .expect_success();
+    home.run("study export bare --layout whole --out without --without-texts")
         .expect_success();
     let whole = home.read("with/bare.json");
     let study: Value = serde_json::from_str(&whole).unwrap();

@@ -128,7 +128,7 @@ fn a_study_trains_two_rankers_and_reports_the_repair() {
     assert!(page.contains("controls of trained rankers"));
 
     // An exported study has its trainings.
-    home.run("study export trained --out exported")
+    home.run("study export trained --layout whole --out exported")
         .expect_success();
     let exported: Value = serde_json::from_str(&home.read("exported/trained.json")).unwrap();
     let names = |study: &Value| {

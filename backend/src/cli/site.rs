@@ -48,8 +48,7 @@ struct BuildSiteArgs {
     #[arg(long, value_name = "URL", env = "AXIOSCOPE_PUBLIC_URL")]
     public_url: Option<PublicUrl>,
     /// How a browser reads each study: as one file, in slices by range requests, or in slices from
-    /// many small files, for hosts without range requests [default: whole below 500,000 instances,
-    /// else ranges]
+    /// many small files, for hosts without range requests [default: whole up to 4 MiB, else ranges]
     #[arg(long, value_enum)]
     layout: Option<ExportLayout>,
 }

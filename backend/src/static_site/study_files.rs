@@ -33,8 +33,8 @@ const REMEDY: &str = "make room, or choose another folder";
 /// The file with the list of studies.
 pub(super) const STUDY_LIST: &str = "index.json";
 
-/// From this number of instances on, a browser reads slices of a study unless asked otherwise.
-const SLICED_FROM: u64 = 500_000;
+/// The largest JSON of a study that a browser reads as a whole unless asked otherwise, in bytes.
+const MAX_WHOLE_BYTES: usize = 4 << 20;
 
 /// The size of the files into which files of rows are cut.
 const CHUNK_BYTES: u32 = 32 << 10;
@@ -52,7 +52,7 @@ pub(crate) enum ExportLayout {
 pub(crate) struct StudyExportOptions {
     /// Whether the texts of documents and queries are left out.
     pub without_texts: bool,
-    /// How a browser reads it; none decides by the number of instances.
+    /// How a browser reads it; none decides by the size.
     pub layout: Option<ExportLayout>,
 }
 
@@ -65,18 +65,7 @@ pub(crate) fn export_study(
     options: StudyExportOptions,
 ) -> Result<Study, Error> {
     let stored = pipeline::load_study(folder, name)?;
-    let n_instances: u64 = stored.instances.iter().map(|it| it.len() as u64).sum();
-    let usual = match n_instances < SLICED_FROM {
-        true => ExportLayout::Whole,
-        false => ExportLayout::Ranges,
-    };
-    let layout = options.layout.unwrap_or(usual);
-    let orders = match layout {
-        ExportLayout::Whole => InstanceOrders::default(),
-        ExportLayout::Ranges | ExportLayout::Chunks => {
-            pipeline::load_instance_orders(folder, &stored)?
-        }
-    };
+    let orders = pipeline::load_instance_orders(folder, &stored)?;
     let analyses = late_interaction::load_late_interaction_analyses(folder, name)?;
     let analyses = stored.add_ranker_slugs_to_analyses(analyses);
     let stored = Arc::new(stored);
@@ -94,7 +83,7 @@ pub(crate) fn export_study(
     summaries.sort_by(|a, b| a.name.cmp(&b.name));
     let name = &study.definition.name;
     let file = out.join(format!("{name}.json"));
-    match layout {
+    match options.layout.unwrap_or_else(|| usual_layout(&study)) {
         ExportLayout::Whole => {
             write_json(&file, &study)?;
             remove_other_slices(&out.join(name), None)?;
@@ -107,6 +96,34 @@ pub(crate) fn export_study(
     write_json(&beside(HUMAN_JUDGMENTS_FILE), &judgments)?;
     write_json(&index, &summaries)?;
     Ok(study)
+}
+
+/// Returns the layout in which a browser opens a study fast.
+fn usual_layout(study: &Study) -> ExportLayout {
+    let small = LimitedSink {
+        n_bytes_left: MAX_WHOLE_BYTES,
+    };
+    match serde_json::to_writer(small, study) {
+        Ok(()) => ExportLayout::Whole,
+        Err(_) => ExportLayout::Ranges,
+    }
+}
+
+/// Drops what is written, and fails at a number of bytes.
+struct LimitedSink {
+    n_bytes_left: usize,
+}
+
+impl Write for LimitedSink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let left = self.n_bytes_left.checked_sub(bytes.len());
+        self.n_bytes_left = left.ok_or(ErrorKind::FileTooLarge)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Returns the results of the annotation tasks of a study that every visitor may see.

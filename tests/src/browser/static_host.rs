@@ -219,7 +219,7 @@ fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
     let home = TestHome::new();
     let rest = study_lines("rank:bm25:20", &["tfc1", "lnc2"], &["bm25", "ql"]);
     home.make_study(study_file("bare", "Bare", demo_folder(), &rest));
-    home.run("study export bare --out studies --without-texts")
+    home.run("study export bare --out studies --without-texts --layout whole")
         .expect_success();
     let whole = Path::new(demo_folder()).join("corpus.jsonl");
     let whole = whole.canonicalize().unwrap();

@@ -1,11 +1,11 @@
-//! The public site under load: 500 visitors who open a study, 20 of whom use the Playground.
+//! The public site under load: 500 visitors who open a study, and 20 who use the Playground.
 //!
 //! The clients are those of `oha`, on the same cores as the server.
 
 use super::server::{BenchServer, program};
 use super::table::BenchTable;
 use super::{BenchContext, text};
-use crate::setup;
+use crate::{setup, web};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -46,6 +46,12 @@ const STUDY_REQUESTS: [&str; 4] = [
 ];
 
 pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
+    // The program has the pages inside.
+    web::build(
+        bench.place,
+        &setup::web(bench.place)?,
+        web::WebProfile::Release,
+    )?;
     let program = program(bench)?;
     let oha = setup::load_generator(bench.place)?;
     let model = setup::model::get(bench.place)?;
@@ -148,7 +154,7 @@ fn wait_until_idle(server: &BenchServer) -> Result<()> {
 /// Returns the addresses that a browser asks for when a visitor without a cache opens the study.
 fn study_view(server: &BenchServer) -> Result<Vec<String>> {
     let page = server.text("/studies/demo");
-    let page = page.context("no front end: run `cargo xtask web --release` first")?;
+    let page = page.context("the program has no pages")?;
     let mut view = vec!["/studies/demo".to_owned()];
     for part in page.split(['"', '\'']) {
         let is_file = [".css", ".js", ".wasm", ".svg"]
@@ -284,7 +290,7 @@ fn add_rows(views: &Responses, texts: &Responses, memory_mib: &[f64], table: &mu
         views.percentile(99) < 0.25 && views.has_only(&[200]),
     );
     table.add_without_peer(
-        &format!("{PLAYGROUND_VISITORS} of them in the Playground: 99th of 100 neural scores"),
+        &format!("{PLAYGROUND_VISITORS} more in the Playground: 99th of 100 neural scores"),
         texts.times(),
         "< 250 ms",
         texts.percentile(99) < 0.25 && texts.has_only(&[200]),

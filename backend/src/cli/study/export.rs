@@ -20,8 +20,7 @@ pub(super) struct ExportStudyArgs {
     #[arg(long)]
     without_texts: bool,
     /// How a browser reads the study: as one file, in slices by range requests, or in slices from
-    /// many small files, for hosts without range requests [default: whole below 500,000 instances,
-    /// else ranges]
+    /// many small files, for hosts without range requests [default: whole up to 4 MiB, else ranges]
     #[arg(long, value_enum)]
     layout: Option<ExportLayout>,
 }
