@@ -7,8 +7,8 @@ use std::ops::Range;
 use futures_util::future::try_join_all;
 use gloo_net::http::Request;
 use shared::api::{
-    Endpoint, ErrorResponse, GetInstanceRequest, GetLateInteractionTopDocumentsRequest,
-    ListInstancesRequest,
+    Endpoint, ErrorResponse, GetComparedQueryRequest, GetInstanceRequest,
+    GetLateInteractionTopDocumentsRequest, ListInstancesRequest,
 };
 use shared::error::Error;
 use shared::study::sliced::{
@@ -60,6 +60,11 @@ pub(crate) async fn answer_request(
             let asked: ListInstancesRequest = parse(request)?;
             let page = study.list_instances(&asked.filter).await;
             Ok(json(&page.map_err(to_error_response)?))
+        }
+        GetComparedQueryRequest::PATH => {
+            let asked: GetComparedQueryRequest = parse(request)?;
+            let found = study.compared_query(&asked.options, &asked.query_id).await;
+            Ok(json(&found.map_err(to_error_response)?))
         }
         GetInstanceRequest::PATH => {
             let asked: GetInstanceRequest = parse(request)?;

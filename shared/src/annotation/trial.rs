@@ -37,6 +37,10 @@ pub struct AnnotationTrialItem {
     pub simulated: Option<SimulatedItemResult>,
 }
 
+/// The number of seeds that the Trial page of a study uses, one after the other: a host of files has
+/// the items of these.
+pub const N_TRIAL_SEEDS: u64 = 16;
+
 /// Draws [`N_TRIAL_ITEMS`] instances with a seed, or all if there are fewer. The axioms take turns
 /// in random order, and each gives a random instance; of those drawn, instances with a relevant
 /// document come first. Only a study without instances of axioms gives those of other probes, for

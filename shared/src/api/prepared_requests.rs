@@ -1,14 +1,17 @@
 //! The requests of the pages of a study whose replies are prepared for a host of files, since they
 //! would need the whole study.
 
+use super::annotation::GetTrialItemsRequest;
 use super::study_request::{StudyRequest, respond_to_study_request};
 use super::{
     CompareRankersRequest, Endpoint, GetBehavioralTestsRequest, GetCollectionStatisticsRequest,
-    GetFiguresRequest, GetStudyRequest, GetVerdictCountsRequest, ListComparedQueriesRequest,
-    ListInstancesRequest,
+    GetFiguresRequest, GetReproductionRequest, GetStudyRequest, GetVerdictCountsRequest,
+    ListComparedQueriesRequest, ListInstancesRequest,
 };
+use crate::annotation::trial::N_TRIAL_SEEDS;
 use crate::compare::query_list::ComparedQueryListOptions;
 use crate::compare::{RankerComparisonOptions, RankerRef};
+use crate::reproduce::{PaperTable, ReproduciblePaper};
 use crate::study::Study;
 use crate::study::behavioral_tests::BehavioralTestOptions;
 use crate::study::controls::{InstanceSubset, StudyPageControls};
@@ -105,6 +108,21 @@ pub fn prepared_study_requests(study: &Study) -> Vec<PreparedRequest> {
     }));
     requests.push(PreparedRequest::new(&GetCollectionStatisticsRequest {
         study: name(),
+    }));
+    for &paper in ReproduciblePaper::ALL {
+        let tables = paper.reproducible_table_numbers().iter();
+        requests.extend(tables.map(|&table| {
+            PreparedRequest::new(&GetReproductionRequest {
+                study: name(),
+                table: PaperTable { paper, table },
+            })
+        }));
+    }
+    requests.extend((0..N_TRIAL_SEEDS).map(|seed| {
+        PreparedRequest::new(&GetTrialItemsRequest {
+            study: name(),
+            seed,
+        })
     }));
     let slugs = study.ranker_slugs();
     let pairs = slugs

@@ -134,9 +134,14 @@ fn answer(mut stream: &TcpStream, host: &FileHost) -> std::io::Result<()> {
     let kind = content_type(&file);
     let size = std::fs::metadata(&file).map_or(0, |it| it.len());
     let range = range.filter(|it| it.start < size && host.ranges == RangeRequests::Answered);
-    let (status, part) = match range {
-        Some(it) => ("206 Partial Content", it.start..it.end.min(size)),
-        None => (status, 0..size),
+    let (status, part, content_range) = match range {
+        Some(it) => {
+            let part = it.start..it.end.min(size);
+            let last = part.end - 1;
+            let range = format!("content-range: bytes {}-{last}/{size}\r\n", part.start);
+            ("206 Partial Content", part, range)
+        }
+        None => (status, 0..size, String::new()),
     };
     let mut body = vec![0; (part.end - part.start) as usize];
     if !body.is_empty() {
@@ -145,7 +150,7 @@ fn answer(mut stream: &TcpStream, host: &FileHost) -> std::io::Result<()> {
     write!(
         stream,
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\
-         cache-control: no-cache\r\nconnection: close\r\n\r\n",
+         {content_range}cache-control: no-cache\r\nconnection: close\r\n\r\n",
         body.len()
     )?;
     let mut sent = host.sent.lock().expect("no answer panics");

@@ -47,7 +47,7 @@ fn every_page_of_a_static_site_is_a_file() {
     home.make_study(study_file("bare", "No texts", demo_folder(), &rest));
     let build = format!(
         "site build --study demo --without-texts bare --out site --base {BASE}/ \
-         --public-url https://axioscope.example"
+         --layout ranges --public-url https://axioscope.example"
     );
     home.run(&build).expect_success();
     // The folder of a build is replaced, and no other.

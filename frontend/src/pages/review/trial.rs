@@ -2,7 +2,7 @@
 //! annotators are simulated. No request tells the server the answers, and nothing is saved.
 
 use leptos::prelude::*;
-use shared::annotation::trial::AnnotationTrialItem;
+use shared::annotation::trial::{AnnotationTrialItem, N_TRIAL_SEEDS};
 use shared::annotation::{AnnotatorAnswer, DocumentPreference};
 use shared::api::annotation::{GetTaskTrialItemsRequest, GetTrialItemsRequest, TaskId};
 
@@ -365,7 +365,11 @@ fn TrialSummary(way: TrialState, source: TrialSource) -> impl IntoView {
         }
     });
     let rows = rows.collect_view();
-    let further = trial_href(&study, task, seed.wrapping_add(1));
+    let next_seed = match task {
+        Some(_) => seed.wrapping_add(1),
+        None => seed.wrapping_add(1) % N_TRIAL_SEEDS,
+    };
+    let further = trial_href(&study, task, next_seed);
     let answers = format_count_with_noun(votes as u64, "answer agrees", "answers agree");
     let side = match task {
         Some(_) => "the simulated majority",

@@ -17,6 +17,11 @@ fn placeholder_id(number: StudyDocNo) -> String {
     format!(" {number}")
 }
 
+/// Whether an id is that of a document that is not given.
+pub(super) fn is_placeholder_id(id: &str) -> bool {
+    id.starts_with(' ')
+}
+
 /// Returns the study of some queries, in this order. Documents that are not given have no text, and
 /// ids with their numbers in the whole study.
 pub(super) fn build_partial_study(

@@ -7,13 +7,16 @@ use super::files::{
     DOCUMENTS, FileSlice, LISTED_DOCUMENTS, ListedDocument, OrderRow, QUERIES, QUERY_DETAILS,
     QueryDetails, SlicedDocument, SlicedOrder, SlicedStudyHead, damaged, order_file,
 };
-use super::partial_study::build_partial_study;
+use super::partial_study::{build_partial_study, is_placeholder_id};
 use super::slices::{SliceSource, StudySlices};
 use crate::collection::Query;
+use crate::compare::RankerComparisonOptions;
+use crate::compare::compared_query::{ComparedQueryWithTopDocuments, compare_rankers_on_query};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe, StudyDocNo};
 use crate::score::RankerKind;
 use crate::score::slug::{parse_ranker_slug_or_position, ranker_slugs};
+use crate::study::Study;
 use crate::study::controls::StudyPageControls;
 use crate::study::instance_details::InstanceDetails;
 use crate::study::instance_list::order::{COUNTS_PER_QUERY, HistogramOfSubset, n_listed_of_query};
@@ -142,7 +145,7 @@ impl<S: SliceSource> SlicedStudy<S> {
         Ok(found)
     }
 
-    /// Returns the top documents of a query, as [`crate::study::Study::top_documents`] would.
+    /// Returns the top documents of a query, as [`Study::top_documents`] would.
     pub async fn top_documents(
         &self,
         query: usize,
@@ -156,13 +159,45 @@ impl<S: SliceSource> SlicedStudy<S> {
                 n_queries,
             ));
         }
+        let partial = self.study_of_query(query).await?;
+        partial.top_documents(0, fingerprint)
+    }
+
+    /// Returns a query with the top documents of two rankers, as [`compare_rankers_on_query`] would.
+    /// Relevant documents that are not in the pool of the query are unknown.
+    pub async fn compared_query(
+        &self,
+        options: &RankerComparisonOptions,
+        query_id: &str,
+    ) -> Result<ComparedQueryWithTopDocuments, Error> {
+        let n_queries = self.slices.table(QUERIES).await?.n_rows();
+        let all: Vec<usize> = (0..n_queries).collect();
+        let queries: Vec<Query> = self.slices.rows(QUERIES, &all).await?;
+        let query = queries.iter().position(|it| it.id == query_id);
+        let query =
+            query.ok_or_else(|| Error::name_not_found("query ranked by both rankers", query_id))?;
+        let mut partial = self.study_of_query(query).await?;
+        // Derived documents inherit grades, but only those of the pool are ranked.
+        for grades in partial.qrels.0.values_mut() {
+            grades.retain(|doc, _| !is_placeholder_id(doc));
+        }
+        let input = partial.ranker_comparison_input(options)?;
+        let mut found = compare_rankers_on_query(&input, options, query_id)?;
+        found.metrics.metrics.query_no = query as u32;
+        Ok(found)
+    }
+
+    /// Returns the study of one query, with the documents of its pool.
+    async fn study_of_query(&self, query: usize) -> Result<Study, Error> {
         let details: Vec<QueryDetails> = self.slices.rows(QUERY_DETAILS, &[query]).await?;
         let docs = details.iter().flat_map(|details| {
             let pool = details.pool.iter();
             pool.filter_map(|&it| details.documents.get(it as usize).copied())
         });
         let given = self.documents(docs.collect()).await?;
-        build_partial_study(&self.head, details, given)?.top_documents(0, fingerprint)
+        let mut partial = build_partial_study(&self.head, details, given)?;
+        partial.addition_counts = Default::default();
+        Ok(partial)
     }
 
     /// Reads documents, by their numbers.

@@ -11,6 +11,8 @@ use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::*;
+use crate::compare::compared_query::compare_rankers_on_query;
+use crate::compare::{RankerComparisonOptions, RankerRef};
 use crate::error::Error;
 use crate::probe::{Axiom, AxiomVariant, Probe, ProbeInstances};
 use crate::study::instance_list::fixture::{random_listing, study_with_five_rankers};
@@ -150,6 +152,28 @@ fn top_documents_of_a_study_in_slices_are_those_of_the_whole_study() {
             assert_eq!(found, study.top_documents(query, fingerprint));
         }
     }
+}
+
+#[test]
+fn a_compared_query_of_a_study_in_slices_is_that_of_the_whole_study() {
+    let study = study_with_five_rankers();
+    let sliced = slice(&study, SMALL);
+    let slugs = study.ranker_slugs();
+    let mut n_compared = 0;
+    for second in &slugs[1..] {
+        let options = RankerComparisonOptions {
+            rankers: [&slugs[0], second].map(|it| RankerRef::Ranker(it.clone())),
+            ..RankerComparisonOptions::default()
+        };
+        let input = study.ranker_comparison_input(&options).unwrap();
+        let ids = study.queries.iter().map(|it| it.id.as_str());
+        for id in ids.chain(["nothing"]) {
+            let expected = compare_rankers_on_query(&input, &options, id);
+            n_compared += usize::from(expected.is_ok());
+            assert_eq!(value(sliced.compared_query(&options, id)), expected, "{id}");
+        }
+    }
+    assert!(n_compared > 4, "{n_compared}");
 }
 
 #[test]
