@@ -37,8 +37,8 @@ pub struct AnnotationTrialItem {
     pub simulated: Option<SimulatedItemResult>,
 }
 
-/// The number of seeds that the Trial page of a study uses, one after the other: a host of files has
-/// the items of these.
+/// The number of seeds that the Trial page of a study uses, one after the other: a host of files
+/// has the items of these.
 pub const N_TRIAL_SEEDS: u64 = 16;
 
 /// Draws [`N_TRIAL_ITEMS`] instances with a seed, or all if there are fewer. The axioms take turns

@@ -15,6 +15,7 @@ use super::{
 use crate::collection::Query;
 use crate::error::Error;
 use crate::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlight};
+use crate::study::sliced::{SliceSource, SlicedStudy};
 use crate::study::top_documents::truncate_text_for_list;
 use crate::text::Analyzer;
 
@@ -91,6 +92,25 @@ pub fn compare_rankers_on_query(
         &mut IncludedAndExcludedQueryCounts::default(),
     );
     Ok(sample(source, &asked, &values.ok_or_else(unknown)?))
+}
+
+impl<S: SliceSource> SlicedStudy<S> {
+    /// Returns a query as [`compare_rankers_on_query`] does. Relevant documents that are not in the
+    /// pool of the query are unknown.
+    pub async fn compared_query(
+        &self,
+        options: &RankerComparisonOptions,
+        query_id: &str,
+    ) -> Result<ComparedQueryWithTopDocuments, Error> {
+        let query = self.query_number(query_id).await?;
+        let query =
+            query.ok_or_else(|| Error::name_not_found("query ranked by both rankers", query_id))?;
+        let study = self.study_of_query(query).await?;
+        let input = study.ranker_comparison_input(options)?;
+        let mut found = compare_rankers_on_query(&input, options, query_id)?;
+        found.metrics.metrics.query_no = query as u32;
+        Ok(found)
+    }
 }
 
 fn sample(

@@ -10,8 +10,6 @@ use super::files::{
 use super::partial_study::{build_partial_study, is_placeholder_id};
 use super::slices::{SliceSource, StudySlices};
 use crate::collection::Query;
-use crate::compare::RankerComparisonOptions;
-use crate::compare::compared_query::{ComparedQueryWithTopDocuments, compare_rankers_on_query};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe, StudyDocNo};
 use crate::score::RankerKind;
@@ -163,32 +161,16 @@ impl<S: SliceSource> SlicedStudy<S> {
         partial.top_documents(0, fingerprint)
     }
 
-    /// Returns a query with the top documents of two rankers, as [`compare_rankers_on_query`] would.
-    /// Relevant documents that are not in the pool of the query are unknown.
-    pub async fn compared_query(
-        &self,
-        options: &RankerComparisonOptions,
-        query_id: &str,
-    ) -> Result<ComparedQueryWithTopDocuments, Error> {
+    /// Returns the number of the query with an id.
+    pub(crate) async fn query_number(&self, id: &str) -> Result<Option<usize>, Error> {
         let n_queries = self.slices.table(QUERIES).await?.n_rows();
         let all: Vec<usize> = (0..n_queries).collect();
         let queries: Vec<Query> = self.slices.rows(QUERIES, &all).await?;
-        let query = queries.iter().position(|it| it.id == query_id);
-        let query =
-            query.ok_or_else(|| Error::name_not_found("query ranked by both rankers", query_id))?;
-        let mut partial = self.study_of_query(query).await?;
-        // Derived documents inherit grades, but only those of the pool are ranked.
-        for grades in partial.qrels.0.values_mut() {
-            grades.retain(|doc, _| !is_placeholder_id(doc));
-        }
-        let input = partial.ranker_comparison_input(options)?;
-        let mut found = compare_rankers_on_query(&input, options, query_id)?;
-        found.metrics.metrics.query_no = query as u32;
-        Ok(found)
+        Ok(queries.iter().position(|it| it.id == id))
     }
 
     /// Returns the study of one query, with the documents of its pool.
-    async fn study_of_query(&self, query: usize) -> Result<Study, Error> {
+    pub(crate) async fn study_of_query(&self, query: usize) -> Result<Study, Error> {
         let details: Vec<QueryDetails> = self.slices.rows(QUERY_DETAILS, &[query]).await?;
         let docs = details.iter().flat_map(|details| {
             let pool = details.pool.iter();
@@ -197,6 +179,10 @@ impl<S: SliceSource> SlicedStudy<S> {
         let given = self.documents(docs.collect()).await?;
         let mut partial = build_partial_study(&self.head, details, given)?;
         partial.addition_counts = Default::default();
+        // Derived documents inherit grades, but they are in no pool.
+        for grades in partial.qrels.0.values_mut() {
+            grades.retain(|doc, _| !is_placeholder_id(doc));
+        }
         Ok(partial)
     }
 
