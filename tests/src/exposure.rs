@@ -211,7 +211,7 @@ fn deployed() -> (TestHome, TestServer) {
     let told: Vec<(String, &str)> = told
         .filter_map(|it| it.split_once('='))
         .filter(|(name, _)| ["PUBLIC_URL", "TRUSTED_PROXY"].contains(name))
-        .map(|(name, value)| (format!("AXIOSCOPE_{name}"), value))
+        .map(|(name, value)| (format!("AXIOSCOPE_{name}"), value.trim_matches('\'')))
         .collect();
     assert_eq!(told.len(), 2, "{told:?}");
     program.envs(told);
