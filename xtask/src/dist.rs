@@ -90,6 +90,13 @@ pub(crate) fn build_program(flags: &[&str]) -> Result<()> {
     process::run(&mut build)
 }
 
+/// Builds the optimized program with the pages inside, and returns its path.
+pub(crate) fn build_program_with_pages(place: &ProjectPaths) -> Result<PathBuf> {
+    web::build(place, &setup::web(place)?, web::WebProfile::Release)?;
+    build_program(&["--release"])?;
+    Ok(place.program("release"))
+}
+
 /// What cargo builds.
 const PROGRAM: [&str; 5] = ["--locked", "--package", "backend", "--bin", "axioscope"];
 

@@ -1,7 +1,7 @@
 //! Makes the studies of the gallery whose data are at hand, and a static site of them.
 
 use crate::paths::ProjectPaths;
-use crate::{dist, process, setup, web};
+use crate::{dist, process};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::fs;
@@ -66,9 +66,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     let is_wanted = |it: &GalleryStudy| names.is_empty() || names.contains(&it.name);
     let wanted: Vec<GalleryStudy> = studies.into_iter().filter(is_wanted).collect();
 
-    // The program has the pages inside.
-    web::build(place, &setup::web(place)?, web::WebProfile::Release)?;
-    dist::build_program(&["--release"])?;
+    let program = dist::build_program_with_pages(place)?;
     let data = place.target.join("gallery/data");
     let mut made = Vec::new();
     let mut missing = Vec::new();
@@ -76,7 +74,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
         match collection_parent(place, study) {
             Some(parent) => {
                 println!("gallery: {}", study.name);
-                make_study(place, study, &parent, &data)?;
+                make_study(place, &program, study, &parent, &data)?;
                 made.push(study);
             }
             None => missing.push(study),
@@ -84,7 +82,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     }
     if !made.is_empty() {
         let out = place.target.join("gallery/site");
-        let mut site = Command::new(place.program("release"));
+        let mut site = Command::new(&program);
         site.arg("--data")
             .arg(&data)
             .args(["site", "build", "--out"]);
@@ -140,12 +138,13 @@ fn has_data(folder: &Path, files: &[String]) -> bool {
 /// Makes a study, unless it is there with the same definition, and publishes it.
 fn make_study(
     place: &ProjectPaths,
+    program: &Path,
     study: &GalleryStudy,
     parent: &Path,
     data: &Path,
 ) -> Result<()> {
     let axioscope = |arguments: &[&str]| {
-        let mut command = Command::new(place.program("release"));
+        let mut command = Command::new(program);
         // Collections are named by their folder, as seen from here.
         command.current_dir(parent);
         command.arg("--data").arg(data).args(arguments);

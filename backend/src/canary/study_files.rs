@@ -62,9 +62,7 @@ impl StudyFileRotation {
             if budget.n_bytes >= BYTES_PER_ROUND && !is_suspect {
                 break;
             }
-            let mut verify = || reread_study_files(folder, &name, |n| budget.spend(n));
-            // A study that is created again meanwhile has other files at the second look.
-            match verify().or_else(|_| verify()) {
+            match reread_study_files(folder, &name, |n| budget.spend(n)) {
                 Ok(()) => self.damaged.remove(&name),
                 Err(error) => {
                     problems.push(study_problem(&name, &error));

@@ -46,9 +46,7 @@ impl BackupArgs {
         );
         let mut outcome = CommandOutcome::Done;
         for study in studies {
-            // Of a study that is created again meanwhile, the second look finds the new files.
-            let verify = || reread_study_files(&folder, &study.name, |_| true);
-            if let Err(error) = verify().or_else(|_| verify()) {
+            if let Err(error) = reread_study_files(&folder, &study.name, |_| true) {
                 eprintln!("warning: study {}: {error}", study.name);
                 outcome = CommandOutcome::DifferenceFound;
             }

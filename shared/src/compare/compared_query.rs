@@ -79,7 +79,7 @@ pub fn compare_rankers_on_query(
     asking: &RankerComparisonOptions,
     query: &str,
 ) -> Result<ComparedQueryWithTopDocuments, Error> {
-    let unknown = || Error::name_not_found("query ranked by both rankers", query);
+    let unknown = || unknown_query(query);
     let wanted = source.queries.iter().position(|it| it.id == query);
     let wanted = wanted.ok_or_else(unknown)?;
     let asked = ResolvedRankerComparisonOptions {
@@ -94,6 +94,10 @@ pub fn compare_rankers_on_query(
     Ok(sample(source, &asked, &values.ok_or_else(unknown)?))
 }
 
+fn unknown_query(id: &str) -> Error {
+    Error::name_not_found("query ranked by both rankers", id)
+}
+
 impl<S: SliceSource> SlicedStudy<S> {
     /// Returns a query as [`compare_rankers_on_query`] does. Relevant documents that are not in the
     /// pool of the query are unknown.
@@ -103,8 +107,7 @@ impl<S: SliceSource> SlicedStudy<S> {
         query_id: &str,
     ) -> Result<ComparedQueryWithTopDocuments, Error> {
         let query = self.query_number(query_id).await?;
-        let query =
-            query.ok_or_else(|| Error::name_not_found("query ranked by both rankers", query_id))?;
+        let query = query.ok_or_else(|| unknown_query(query_id))?;
         let study = self.study_of_query(query).await?;
         let input = study.ranker_comparison_input(options)?;
         let mut found = compare_rankers_on_query(&input, options, query_id)?;

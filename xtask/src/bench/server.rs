@@ -1,7 +1,7 @@
 //! The release build of the program, run as a server.
 
 use super::BenchContext;
-use crate::process;
+use crate::dist;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs;
@@ -12,11 +12,8 @@ use std::process::{Child, Command, Stdio};
 
 /// Builds the program in release mode and returns its path.
 pub(super) fn program(bench: &BenchContext<'_>) -> Result<PathBuf> {
-    let mut build = Command::new("cargo");
-    build.args(["build", "--release", "--locked", "--package", "backend"]);
-    process::run(build.current_dir(&bench.place.root))?;
-    let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
-    Ok(bench.place.target.join("release").join(name))
+    dist::build_program(&["--release"])?;
+    Ok(bench.place.program("release"))
 }
 
 /// A running server, which is stopped when it is dropped.

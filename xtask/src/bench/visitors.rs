@@ -2,10 +2,10 @@
 //!
 //! The clients are those of `oha`, on the same cores as the server.
 
-use super::server::{BenchServer, program};
+use super::server::BenchServer;
 use super::table::BenchTable;
 use super::{BenchContext, text};
-use crate::{setup, web};
+use crate::{dist, setup};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -46,13 +46,7 @@ const STUDY_REQUESTS: [&str; 4] = [
 ];
 
 pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
-    // The program has the pages inside.
-    web::build(
-        bench.place,
-        &setup::web(bench.place)?,
-        web::WebProfile::Release,
-    )?;
-    let program = program(bench)?;
+    let program = dist::build_program_with_pages(bench.place)?;
     let oha = setup::load_generator(bench.place)?;
     let model = setup::model::get(bench.place)?;
     let folder = bench.folder.join("visitors");

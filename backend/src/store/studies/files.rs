@@ -455,6 +455,16 @@ pub(crate) fn reread_study_files(
     name: &str,
     mut keep_on: impl FnMut(usize) -> bool,
 ) -> Result<(), Error> {
+    // A study that is created again meanwhile has other files at the second look.
+    reread_study_files_once(data, name, &mut keep_on)
+        .or_else(|_| reread_study_files_once(data, name, &mut keep_on))
+}
+
+fn reread_study_files_once(
+    data: &DataFolder,
+    name: &str,
+    mut keep_on: impl FnMut(usize) -> bool,
+) -> Result<(), Error> {
     let folder = data.study_folder(name)?;
     let head: StoredOrders = read_manifest(&folder, name)?;
     let n_bytes = fs::metadata(folder.join(HEAD)).map_or(0, |it| it.len());

@@ -163,10 +163,14 @@ impl<S: SliceSource> SlicedStudy<S> {
 
     /// Returns the number of the query with an id.
     pub(crate) async fn query_number(&self, id: &str) -> Result<Option<usize>, Error> {
+        Ok(self.queries().await?.iter().position(|it| it.id == id))
+    }
+
+    /// Reads the queries.
+    async fn queries(&self) -> Result<Vec<Query>, Error> {
         let n_queries = self.slices.table(QUERIES).await?.n_rows();
         let all: Vec<usize> = (0..n_queries).collect();
-        let queries: Vec<Query> = self.slices.rows(QUERIES, &all).await?;
-        Ok(queries.iter().position(|it| it.id == id))
+        self.slices.rows(QUERIES, &all).await
     }
 
     /// Returns the study of one query, with the documents of its pool.
@@ -406,8 +410,7 @@ impl<S: SliceSource> SlicedStudy<S> {
         cell: ListedCell,
     ) -> Result<InstancePage, Error> {
         let details = self.slices.table(QUERY_DETAILS).await?;
-        let all: Vec<usize> = (0..details.n_rows()).collect();
-        let texts: Vec<Query> = self.slices.rows(QUERIES, &all).await?;
+        let texts = self.queries().await?;
         let wanted = listing.query_filter.to_lowercase();
         let is_listed = |it: &Query| {
             let split = &listing.controls.split;
@@ -415,7 +418,7 @@ impl<S: SliceSource> SlicedStudy<S> {
                 && (it.text.to_lowercase().contains(&wanted)
                     || it.id.to_lowercase().contains(&wanted))
         };
-        let queries = all.into_iter().filter(|&it| is_listed(&texts[it]));
+        let queries = (0..texts.len()).filter(|&it| is_listed(&texts[it]));
         let queries: Vec<usize> = queries.collect();
         let blocks = queries.iter().filter_map(|&it| details.block_of(it));
         let blocks: BTreeSet<usize> = blocks.collect();
