@@ -55,6 +55,16 @@ async fn n_answered(site: &Site, make: impl Fn() -> Request<Body>) -> usize {
 }
 
 #[tokio::test]
+async fn a_request_for_another_host_is_told_the_public_address() {
+    let site = site().await;
+    let asked = with_headers(request("GET", "/", ""), &[("host", "other.example")]);
+    let (status, error) = site.send(from(PROXY, asked)).await.problem();
+    assert_eq!(status, 403);
+    let expected = "answers as https://axioscope.example and as localhost, not as `other.example`";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[tokio::test]
 async fn each_client_of_a_trusted_proxy_has_limits_of_their_own() {
     let site = site().await;
     for client in ["192.0.2.1", "192.0.2.2", "2001:db8::1"] {
