@@ -205,6 +205,31 @@ fn the_files_of_the_container_agree() {
 }
 
 #[test]
+fn the_server_starts_with_every_setting_of_the_package() {
+    let home = TestHome::new();
+    let mut program = home.program();
+    let text = packaging_file("axioscope.default");
+    for line in text.lines().filter_map(|it| it.strip_prefix('#')) {
+        let Some((name, value)) = line.split_once("='") else {
+            continue;
+        };
+        match name {
+            // A port that another test may have, and a database that this machine lacks.
+            "AXIOSCOPE_OPERATOR_LISTEN" => program.env(name, "127.0.0.1:0"),
+            "DATABASE_URL" => continue,
+            _ => program.env(name, value.strip_suffix('\'').unwrap()),
+        };
+    }
+    let server = home.serve_with_auth(program, &[]);
+    assert!(server.operator_address.is_some());
+    let contact = server.get("/.well-known/security.txt").text().unwrap();
+    assert!(
+        contact.contains("mailto:security@axioscope.example"),
+        "{contact}"
+    );
+}
+
+#[test]
 fn health_tells_by_its_exit_code_whether_the_server_scores() {
     let home = TestHome::new();
     let healthy = home.serve_with_auth(
