@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Function, Promise};
 use shared::api::ErrorResponse;
 use shared::api::worker::{WorkerMessage, WorkerProgress, WorkerRequest, WorkerResponse};
@@ -16,6 +17,9 @@ use web_sys::{ErrorEvent, MessageEvent, Worker};
 
 use super::RequestError;
 use crate::site_host::site_address;
+
+/// The wait before a worker that could not start is started again.
+const RESTART_WAIT_MS: u32 = 1_000;
 
 /// A task that was sent to the worker.
 pub(crate) struct WorkerTask {
@@ -118,8 +122,19 @@ struct RunningWorker {
     worker: Worker,
     /// Messages sent before the worker was ready; none once it is.
     queued: Option<Vec<Array>>,
+    start: WorkerStart,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(ErrorEvent)>,
+}
+
+/// A browser may lack the memory for a worker until that of earlier pages is freed, so that a worker
+/// that cannot start is started once more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WorkerStart {
+    First,
+    /// The first start failed, and the second one is due.
+    Waiting,
+    Second,
 }
 
 struct PendingTask {
@@ -168,7 +183,7 @@ impl WorkerClient {
     fn post(&self, message: Array) -> Result<(), ErrorResponse> {
         let mut slot = self.worker.borrow_mut();
         if slot.is_none() {
-            *slot = Some(spawn_worker()?);
+            *slot = Some(spawn_worker(WorkerStart::First, Vec::new())?);
         }
         match slot.as_mut() {
             Some(RunningWorker {
@@ -229,12 +244,48 @@ impl WorkerClient {
         }
     }
 
+    /// Handles an error that stopped the worker.
+    fn on_error(&self, why: &str) {
+        let mut slot = self.worker.borrow_mut();
+        if let Some(running) = slot.as_mut()
+            && running.queued.is_some()
+            && running.start == WorkerStart::First
+        {
+            running.stop();
+            running.start = WorkerStart::Waiting;
+            wasm_bindgen_futures::spawn_local(async {
+                TimeoutFuture::new(RESTART_WAIT_MS).await;
+                CLIENT.with(WorkerClient::start_again);
+            });
+            return;
+        }
+        drop(slot);
+        let why = format!(
+            "The background worker stopped ({why}). It may have run out of memory. Reload the page \
+             and use less data."
+        );
+        self.terminate(&WorkerResponse::Failed(worker_problem(&why)));
+    }
+
+    /// Starts the worker that waits for its second start, unless it was terminated meanwhile.
+    fn start_again(&self) {
+        let mut slot = self.worker.borrow_mut();
+        let Some(stopped) = slot.take_if(|it| it.start == WorkerStart::Waiting) else {
+            return;
+        };
+        match spawn_worker(WorkerStart::Second, stopped.queued.unwrap_or_default()) {
+            Ok(running) => *slot = Some(running),
+            Err(problem) => {
+                drop(slot);
+                self.terminate(&WorkerResponse::Failed(problem));
+            }
+        }
+    }
+
     /// Terminates the worker; every pending task receives `last`.
     fn terminate(&self, last: &WorkerResponse) {
         if let Some(running) = self.worker.borrow_mut().take() {
-            running.worker.set_onmessage(None);
-            running.worker.set_onerror(None);
-            running.worker.terminate();
+            running.stop();
             // A closure must not be dropped while it runs, and one of these may be running.
             wasm_bindgen_futures::spawn_local(async move { drop(running) });
         }
@@ -246,7 +297,15 @@ impl WorkerClient {
     }
 }
 
-fn spawn_worker() -> Result<RunningWorker, ErrorResponse> {
+impl RunningWorker {
+    fn stop(&self) {
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.terminate();
+    }
+}
+
+fn spawn_worker(start: WorkerStart, queued: Vec<Array>) -> Result<RunningWorker, ErrorResponse> {
     let worker = Worker::new(&site_address("/worker_loader.js")).map_err(|_| {
         worker_problem(
             "This browser cannot start a background worker. Allow scripts and \
@@ -258,18 +317,14 @@ fn spawn_worker() -> Result<RunningWorker, ErrorResponse> {
     });
     let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(|event: ErrorEvent| {
         event.prevent_default();
-        let why = format!(
-            "The background worker stopped ({}). It may have run out of memory. Reload the page \
-             and use less data.",
-            event.message()
-        );
-        CLIENT.with(|crew| crew.terminate(&WorkerResponse::Failed(worker_problem(&why))));
+        CLIENT.with(|crew| crew.on_error(&event.message()));
     });
     worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
     Ok(RunningWorker {
         worker,
-        queued: Some(Vec::new()),
+        queued: Some(queued),
+        start,
         _on_message: on_message,
         _on_error: on_error,
     })

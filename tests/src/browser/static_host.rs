@@ -47,6 +47,18 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.click_at("a.line");
         tab.wait_for_text("Contribution of each term");
 
+        // A worker that cannot start is started once more, and the page says when that fails, too.
+        let list = "/studies/demo/rankers/ql/probes/lnc1/instances";
+        host.refuse("/worker_bg.wasm", 1);
+        tab.open(list);
+        tab.wait_for_count("rows", "a.line", "> 5");
+        host.refuse("/worker_bg.wasm", 2);
+        tab.open(list);
+        tab.wait_for_text("The background worker stopped");
+        tab.click(AriaRole::Button, "Try again");
+        tab.wait_for_count("rows", "a.line", "> 5");
+        tab.expect_in_console("404");
+
         tab.open("/playground");
         tab.click(AriaRole::Button, "LNC1 example");
         tab.wait_for_element("an axiom that applies", ".holds .verdict.ok");

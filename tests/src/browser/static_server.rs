@@ -43,6 +43,8 @@ struct FileHost {
     missing: Mutex<Vec<String>>,
     /// The path and the number of bytes of each answer.
     sent: Mutex<Vec<(String, u64)>>,
+    /// A path, and how often it is still answered as if it had no file.
+    refused: Mutex<(String, usize)>,
 }
 
 impl StaticServer {
@@ -70,6 +72,7 @@ impl StaticServer {
             unknown,
             missing: Mutex::default(),
             sent: Mutex::default(),
+            refused: Mutex::default(),
         });
         let shared = Arc::clone(&host);
         std::thread::spawn(move || {
@@ -92,11 +95,25 @@ impl StaticServer {
         self.host.missing.lock().expect("no answer panics").clear();
     }
 
+    /// Answers the next requests of a path as if it had no file.
+    pub(crate) fn refuse(&self, path: &str, n_requests: usize) {
+        *self.host.refused.lock().expect("no answer panics") = (path.to_owned(), n_requests);
+    }
+
     /// Returns the paths below a prefix that were sent since the last call, with their bytes.
     pub(crate) fn take_sent(&self, prefix: &str) -> Vec<(String, u64)> {
         let mut sent = self.host.sent.lock().expect("no answer panics");
         let all = std::mem::take(&mut *sent).into_iter();
         all.filter(|it| it.0.starts_with(prefix)).collect()
+    }
+}
+
+impl FileHost {
+    fn is_refused(&self, path: &str) -> bool {
+        let mut refused = self.refused.lock().expect("no answer panics");
+        let is_refused = refused.0 == path && refused.1 > 0;
+        refused.1 -= usize::from(is_refused);
+        is_refused
     }
 }
 
@@ -114,11 +131,13 @@ fn answer(mut stream: &TcpStream, host: &FileHost) -> std::io::Result<()> {
     let path = first.split(' ').nth(1).unwrap_or("/");
     let path = path.split(['?', '#']).next().unwrap_or("/");
     let mounts = &host.mounts;
+    let is_refused = host.is_refused(path);
     let file = find(path, mounts).or_else(|| match host.unknown {
         UnknownPath::StartPage => find("/index.html", mounts),
         UnknownPath::NotFound => None,
     });
-    if file.is_none() {
+    let file = file.filter(|_| !is_refused);
+    if file.is_none() && !is_refused {
         let mut missing = host.missing.lock().expect("no answer panics");
         missing.push(path.to_owned());
     }
