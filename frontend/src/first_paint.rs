@@ -21,6 +21,35 @@ const HAS_CONTENT: &str = "main :is(h1, .failure)";
 /// Matches a page, a part of which is loading.
 const IS_LOADING: &str = "main :is(.waiting, .loading, .until)";
 
+/// Renders a part of the page in a task of its own while the texts cover the page, so that the
+/// browser answers the reader between the parts; at once on a page that is opened later.
+#[component]
+pub(crate) fn InOwnTask(
+    /// The part.
+    children: Children,
+) -> impl IntoView {
+    if document().get_element_by_id(FIRST_PAINT_ID).is_none() {
+        return children();
+    }
+    let children = StoredValue::new_local(Some(children));
+    let is_due = RwSignal::new(false);
+    set_timeout(
+        move || {
+            is_due.try_set(true);
+        },
+        Duration::ZERO,
+    );
+    let part = move || match is_due.get() {
+        true => children
+            .try_update_value(Option::take)
+            .flatten()
+            .map(|it| it()),
+        // The texts stay until no part is loading.
+        false => Some(view! { <span class="until" hidden></span> }.into_any()),
+    };
+    part.into_any()
+}
+
 /// Removes the texts once the page has its content, or when the reader presses a key or a button.
 pub(crate) fn remove_when_page_has_content() {
     let Some(texts) = document().get_element_by_id(FIRST_PAINT_ID) else {

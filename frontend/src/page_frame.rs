@@ -1,5 +1,7 @@
 //! The frame around every page: navigation, theme, keyboard shortcuts and footer.
 
+use std::time::Duration;
+
 use leptos::html;
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
@@ -9,7 +11,7 @@ use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
 
 use crate::api::transport::server_info_signal;
 use crate::api::{self, RequestTransport};
-use crate::first_paint;
+use crate::first_paint::{self, InOwnTask};
 use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
 use crate::routes::{ANY_INSTANCE, PageRoute};
 use crate::site_checks::SiteCheckStatus;
@@ -25,8 +27,9 @@ pub(crate) fn mount_program<V: IntoView + 'static>(
 ) {
     PageTheme::load_stored().apply_and_store();
     api::set_request_transport(transport);
-    leptos::mount::mount_to_body(program);
     first_paint::remove_when_page_has_content();
+    // In a task of its own, like the parts of the page: the program was just compiled.
+    set_timeout(|| leptos::mount::mount_to_body(program), Duration::ZERO);
 }
 
 /// Renders the frame around the routes of a program.
@@ -55,13 +58,13 @@ pub(crate) fn PageFrame(
         }/>
         <Router>
             <a class="skip" href="#main" on:click=focus_main>"Skip to content"</a>
-            <Header/>
+            <InOwnTask><Header/></InOwnTask>
             <main id="main" tabindex="-1">
                 <ErrorBoundary fallback=|errors| view! { <ErrorBoundaryMessages errors/> }>
-                    {children()}
+                    <InOwnTask>{children()}</InOwnTask>
                 </ErrorBoundary>
             </main>
-            {after_main.run()}
+            <InOwnTask>{after_main.run()}</InOwnTask>
             <TermDefinition/>
             <footer class="foot">
                 <p>
@@ -73,7 +76,7 @@ pub(crate) fn PageFrame(
                     " · "
                     <a href=site_address("/docs/privacy/") rel="external">"Privacy"</a>
                 </p>
-                <SiteCheckStatus/>
+                <InOwnTask><SiteCheckStatus/></InOwnTask>
             </footer>
         </Router>
     }
@@ -188,7 +191,7 @@ fn Header() -> impl IntoView {
                 </button>
             </div>
         </header>
-        <KeyboardHelp dialog/>
+        <InOwnTask><KeyboardHelp dialog/></InOwnTask>
     }
 }
 

@@ -69,7 +69,7 @@ impl NeuralRanker {
                 // Some architectures do not support a condition, and some weights are too large for
                 // f16.
                 Err(error) => tracing::info!(
-                    "{}: no certificate {}: {error}",
+                    "{}: score stability not checked ({}): {error}",
                     self.about.spec,
                     condition.label()
                 ),

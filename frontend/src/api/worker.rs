@@ -127,8 +127,8 @@ struct RunningWorker {
     _on_error: Closure<dyn FnMut(ErrorEvent)>,
 }
 
-/// A browser may lack the memory for a worker until that of earlier pages is freed, so that a worker
-/// that cannot start is started once more.
+/// Which start of a worker this is: one that cannot start is started once more, since a browser may
+/// lack memory until that of earlier pages is freed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WorkerStart {
     First,

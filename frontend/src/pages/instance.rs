@@ -22,6 +22,7 @@ use shared::study::instance_details::{InstanceDetails, RankerInstanceVerdict};
 
 use super::study::address::{InstanceView, StudyView, cell_href, variant_from_address};
 use crate::api;
+use crate::first_paint::InOwnTask;
 use crate::keyboard::{self, KeyPressOutcome};
 use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
@@ -290,6 +291,10 @@ fn InstanceContent(
             <TokenMatchesSection name specs query texts/>
         }
     });
+    let is_behavior = !shown.probe.is_axiom();
+    let documents = view! { <InstanceDocuments study=study.clone() shown=shown.clone() lit/> };
+    let scores = view! { <InstanceScoresByRanker study=study.clone() shown=shown.clone()/> };
+    let annotations = view! { <InstanceAnnotationsSection study shown=shown.clone()/> };
     view! {
         <div class="claim">
             <div>
@@ -300,16 +305,16 @@ fn InstanceContent(
             </div>
             <InstanceButtons here place view ways wanted withheld=shown.has_withheld_texts/>
         </div>
-        <InstanceDocuments study=study.clone() shown=shown.clone() lit/>
-        {changes}
-        <div class:behaviour=!shown.probe.is_axiom()>
+        <InOwnTask>{documents}</InOwnTask>
+        <InOwnTask>{changes}</InOwnTask>
+        <div class:behaviour=is_behavior>
             <div class="why" class:alone=!measured>
                 {premises}
-                <InstanceScoresByRanker study=study.clone() shown=shown.clone()/>
+                <InOwnTask>{scores}</InOwnTask>
             </div>
-            {counted}
-            {attention}
-            <InstanceAnnotationsSection study=study shown=shown.clone()/>
+            <InOwnTask>{counted}</InOwnTask>
+            <InOwnTask>{attention}</InOwnTask>
+            <InOwnTask>{annotations}</InOwnTask>
         </div>
     }
 }

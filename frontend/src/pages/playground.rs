@@ -32,6 +32,7 @@ use shared::text::Analyzer;
 
 use crate::api;
 use crate::debounce::DebounceTimer;
+use crate::first_paint::InOwnTask;
 use crate::widgets::download;
 use input::PlaygroundInput;
 use state::{
@@ -96,17 +97,17 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
         </div>
         <initial_content::RestorePreviousButton desk/>
         <initial_content::ExampleNotice desk/>
-        <documents::QueryAndDocumentFields desk/>
-        <manipulation_effect::ManipulationEffectSection desk/>
+        <InOwnTask><documents::QueryAndDocumentFields desk/></InOwnTask>
+        <InOwnTask><manipulation_effect::ManipulationEffectSection desk/></InOwnTask>
         <div class="bench">
-            <axioms::AxiomOutcomesSection desk/>
+            <InOwnTask><axioms::AxiomOutcomesSection desk/></InOwnTask>
             <div>
-                <lexical_rankers::LexicalRankersSection desk/>
-                <query_terms::QueryTermSection desk/>
-                <neural::PlaygroundNeuralRankers desk/>
+                <InOwnTask><lexical_rankers::LexicalRankersSection desk/></InOwnTask>
+                <InOwnTask><query_terms::QueryTermSection desk/></InOwnTask>
+                <InOwnTask><neural::PlaygroundNeuralRankers desk/></InOwnTask>
             </div>
         </div>
-        <settings::PlaygroundSettingsFields desk/>
+        <InOwnTask><settings::PlaygroundSettingsFields desk/></InOwnTask>
     }
 }
 
@@ -124,20 +125,22 @@ const LONG_INPUT_BYTES: usize = 30_000;
 fn update_answer(desk: PlaygroundState) {
     let soon = DebounceTimer::with_delay_ms(DEBOUNCE_MS);
     let later = DebounceTimer::with_delay_ms(LONG_DEBOUNCE_MS);
+    // The first evaluation has a task of its own, before those of the sections that show it.
+    let first = untrack(|| (desk.current_input(), desk.collection.get().flatten()));
+    let first_sheet = first.0.clone();
+    desk.answer.set(PlaygroundEvaluationState::Loading);
+    set_timeout(
+        move || {
+            let _ = desk.answer.try_set(compute_answer(first.0, first.1));
+        },
+        Duration::ZERO,
+    );
     Effect::new(move |before: Option<()>| {
         let sheet = desk.current_input();
         let collection = desk.collection.get().flatten();
         soon.cancel();
         later.cancel();
-        if before.is_none() {
-            // The fields are painted first.
-            desk.answer.set(PlaygroundEvaluationState::Loading);
-            set_timeout(
-                move || {
-                    let _ = desk.answer.try_set(compute_answer(sheet, collection));
-                },
-                Duration::ZERO,
-            );
+        if before.is_none() && sheet == first_sheet {
             return;
         }
         let n_bytes: usize = sheet.documents.iter().map(String::len).sum();

@@ -29,6 +29,7 @@ use shared::study::overview::StudyOverview;
 
 use crate::api;
 use crate::bundle_loader::LazyBundlePage;
+use crate::first_paint::InOwnTask;
 use crate::keyboard;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::LoadErrorMessage;
@@ -190,9 +191,9 @@ fn StudyContent(
         let study = study.clone();
         view! { <RestoreTextsFromFiles study done=again/> }
     });
-    let tabs = view! { <StudyTabs frame=frame.clone() controls shown/> };
+    let for_content = frame.clone();
     let content = move || {
-        let (study, frame) = (study.clone(), frame.clone());
+        let (study, frame) = (study.clone(), for_content.clone());
         match shown.get() {
             StudyTab::Axioms => view! { <AxiomsTab study frame overview view busy/> }.into_any(),
             StudyTab::Reproducibility => view! { <ReproducibilityTab overview/> }.into_any(),
@@ -209,11 +210,11 @@ fn StudyContent(
             <a class="skip" href="#heat-map" on:click=focus_heat_map>"Skip to the heat map"</a>
         </Show>
         <Crumbs title/>
-        <StudyHeader overview shown management/>
+        <InOwnTask><StudyHeader overview shown management/></InOwnTask>
         {own_copy}
-        {tabs}
-        <div class="tab">{content}</div>
-        <ManageStudySection overview state=management again/>
+        <InOwnTask><StudyTabs frame controls shown/></InOwnTask>
+        <div class="tab"><InOwnTask>{content}</InOwnTask></div>
+        <InOwnTask><ManageStudySection overview state=management again/></InOwnTask>
     }
 }
 

@@ -9,7 +9,7 @@ use shared::study::overview::{QuerySplitSize, StudyOverview};
 
 use super::form::RadioButton;
 use super::term::{GlossaryTerm, Term};
-use super::variant::axiom_variant_label;
+use super::variant::{AXIOM_VARIANT_CHOICE, axiom_variant_option};
 use crate::debounce::DebounceTimer;
 
 /// The values that the controls of a study can have.
@@ -153,10 +153,10 @@ fn threshold_position(width: Option<f64>) -> u32 {
 fn threshold_text(width: Option<f64>) -> String {
     width.map_or("default".to_owned(), |it| {
         match TIE_THRESHOLDS.contains(&it) {
-            true => format!("within {it}"),
+            true => format!("≤ {it}"),
             // A tuned threshold has more digits than are significant.
             false => format!(
-                "within {}",
+                "≤ {}",
                 format::format_score(it, format::score_decimals_for_spread(it))
             ),
         }
@@ -183,7 +183,7 @@ pub(crate) fn StudyControlBar(
         };
         view! {
             <RadioButton group="mode" term=GlossaryTerm::Variant(variant) chosen choose=turn>
-                {axiom_variant_label(variant)}
+                {axiom_variant_option(variant)}
             </RadioButton>
         }
     });
@@ -191,8 +191,8 @@ pub(crate) fn StudyControlBar(
     let variants = (n_variants > 1).then(|| {
         view! {
             <span class="dial">
-                <span class="label wide-only" aria-hidden="true">"Variant"</span>
-                <span class="choice" role="radiogroup" aria-label="Variant">
+                <span class="label" aria-hidden="true">{AXIOM_VARIANT_CHOICE}</span>
+                <span class="choice" role="radiogroup" aria-label=AXIOM_VARIANT_CHOICE>
                     {variants}
                 </span>
             </span>

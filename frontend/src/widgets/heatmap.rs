@@ -16,6 +16,7 @@ use shared::report::format;
 use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 use shared::study::overview::{RankerAxiomResult, RankerOverviewRow, StudyOverview};
 
+use crate::first_paint::InOwnTask;
 use crate::keyboard;
 use crate::location::show_element_below_the_fold;
 use crate::widgets::term::{GlossaryTerm, explains};
@@ -227,13 +228,19 @@ pub(crate) fn HeatMap(
     };
     let parts = lines.into_iter().map(|it| {
         let frame = frame.clone();
-        view! { <TrackView line=it frame map/> }
+        view! { <InOwnTask><TrackView line=it frame map/></InOwnTask> }
     });
     let parts = parts.collect_view();
     let n_hidden = frame.rows.len().saturating_sub(MAX_PHONE_RANKERS);
     let more = (n_hidden > 0).then(|| {
-        let n = format::format_count(n_hidden as u64);
-        view! { <p class="note narrow-only">{format!("{n} more rankers are in the table.")}</p> }
+        let more = match n_hidden {
+            1 => "The table has 1 more ranker.".to_owned(),
+            n => format!(
+                "The table has {} more rankers.",
+                format::format_count(n as u64)
+            ),
+        };
+        view! { <p class="note narrow-only">{more}</p> }
     });
     view! {
         <div

@@ -40,7 +40,7 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.open("/");
         tab.follow_link("Glaciers, bread and bridges", "/studies/demo");
         tab.wait_for_count("the map", "[role=grid] a.cell[data-step]", ">= 12");
-        tab.click(AriaRole::Radio, "code");
+        tab.click(AriaRole::Radio, "implemented");
         tab.wait_for_address("/studies/demo?variant=code");
         tab.open("/studies/demo/rankers/ql/probes/lnc1/instances?outcome=satisfied");
         tab.wait_for_count("rows", "a.line", "> 5");

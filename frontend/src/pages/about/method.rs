@@ -20,19 +20,19 @@ pub(super) fn AxiomVariantsHelp() -> impl IntoView {
                  states which one it uses."
             </p>
             <dl class="facts-of">
-                <dt>"fixed"</dt>
+                <dt>"as defined here"</dt>
                 <dd>
-                    "as defined here: the length difference is tested in both directions, idf \
+                    "The length difference is tested in both directions, idf \
                      must differ where the axiom requires it, and no pair is an instance in \
                      both orders. Start with this one."
                 </dd>
-                <dt>"paper 2019"</dt>
-                <dd>"as printed in Rennings, Moraes & Hauff (ECIR 2019)."</dd>
-                <dt>"paper 2020"</dt>
-                <dd>"as printed in Câmara & Hauff (ECIR 2020)."</dd>
-                <dt>"code"</dt>
+                <dt>"as printed in 2019"</dt>
+                <dd>"In Rennings, Moraes & Hauff (ECIR 2019)."</dd>
+                <dt>"as printed in 2020"</dt>
+                <dd>"In Câmara & Hauff (ECIR 2020)."</dd>
+                <dt>"as implemented"</dt>
                 <dd>
-                    "as implemented by Câmara & Hauff, including defects, so that their results \
+                    "By Câmara & Hauff, including defects, so that their results \
                      can be reproduced; for the axioms of ir_axioms, as implemented in release \
                      1.2.5. The code of the 2019 paper was not published."
                 </dd>

@@ -17,6 +17,7 @@ use super::findings::{LargestFindingsList, finding_position};
 use super::header::StudyDescription;
 use super::panel::CellPanel;
 use crate::debounce::DebounceTimer;
+use crate::first_paint::InOwnTask;
 use crate::keyboard::{self, KeyPressOutcome};
 use crate::widgets::controls::{AllowedControlValues, DebouncedStudyControls, StudyControlBar};
 use crate::widgets::download;
@@ -137,19 +138,21 @@ pub(super) fn AxiomsTab(
             view! {
                 <div class="study">
                     <div>
-                        <ResultFigure frame overview spot focus href busy shape turn/>
+                        <InOwnTask>
+                            <ResultFigure frame overview spot focus href busy shape turn/>
+                        </InOwnTask>
                     </div>
-                    <CellPanel study overview spot dials/>
+                    <InOwnTask><CellPanel study overview spot dials/></InOwnTask>
                 </div>
             }
             .into_any()
         }
     };
     view! {
-        <StudyControlBar reach turned/>
+        <InOwnTask><StudyControlBar reach turned/></InOwnTask>
         {body}
-        <LargestFindingsList study=told overview view/>
-        <StudyDescription overview/>
+        <InOwnTask><LargestFindingsList study=told overview view/></InOwnTask>
+        <InOwnTask><StudyDescription overview/></InOwnTask>
     }
 }
 

@@ -13,6 +13,7 @@ use super::cite::CiteDialog;
 use super::export::ExportDialog;
 use super::manage::{ManageStudyButton, StudyManagement};
 use super::tabs::StudyTab;
+use crate::first_paint::InOwnTask;
 use crate::number_format::format_count_with_noun;
 use crate::pages::compare_address::CompareView;
 use crate::routes::PageRoute;
@@ -113,8 +114,8 @@ pub(super) fn StudyHeader(
                 <ManageStudyButton state=management/>
             </div>
         </div>
-        <CiteDialog overview dialog=cite/>
-        <ExportDialog overview dialog=export/>
+        <InOwnTask><CiteDialog overview dialog=cite/></InOwnTask>
+        <InOwnTask><ExportDialog overview dialog=export/></InOwnTask>
     }
 }
 

@@ -200,17 +200,17 @@ impl GlossaryTerm {
                 "The output of a tokenizer, lexical or subword, before stop words and stemming."
             }
             GlossaryTerm::Variant(AxiomVariant::Fixed) => {
-                "Fixed: the axiom as defined here, with the misprints of the papers corrected."
+                "As defined here: with the misprints of the papers corrected."
             }
             GlossaryTerm::Variant(AxiomVariant::PaperRennings2019) => {
-                "Paper 2019: the axiom as printed in Rennings, Moraes & Hauff (ECIR 2019)."
+                "As printed in 2019: in Rennings, Moraes & Hauff (ECIR 2019)."
             }
             GlossaryTerm::Variant(AxiomVariant::PaperCamara2020) => {
-                "Paper 2020: the axiom as printed in Câmara & Hauff (ECIR 2020)."
+                "As printed in 2020: in Câmara & Hauff (ECIR 2020)."
             }
             GlossaryTerm::Variant(AxiomVariant::Code) => {
-                "Code: the axiom as implemented by the authors, defects included (Câmara & Hauff, \
-                 or ir_axioms for its own axioms)."
+                "As implemented: by the authors, defects included (Câmara & Hauff, or ir_axioms \
+                 for its own axioms)."
             }
             GlossaryTerm::Verdict => {
                 "The outcome of an instance for a ranker: satisfied, tied or violated."
