@@ -96,7 +96,7 @@ impl PageTexts {
 /// Returns the texts as an element with the layout of the pages.
 fn html(texts: &PageTexts) -> String {
     let mut out = format!(
-        "<div id=\"{FIRST_PAINT_ID}\"><div class=\"site\">\
+        "<div id=\"{FIRST_PAINT_ID}\" aria-hidden=\"true\"><div class=\"site\">\
          <span class=\"brand\">Axioscope</span></div><div class=\"page\"><h1>{}</h1>",
         escape_markup(&texts.heading)
     );
@@ -134,7 +134,7 @@ mod tests {
         };
         assert_eq!(
             html(&texts),
-            "<div id=\"first-paint\"><div class=\"site\">\
+            "<div id=\"first-paint\" aria-hidden=\"true\"><div class=\"site\">\
              <span class=\"brand\">Axioscope</span></div><div class=\"page\"><h1>a &lt; b</h1>\
              <p class=\"note\">&quot;quoted&quot;</p>\
              <p class=\"text\" dir=\"auto\"><b class=\"doc-title\">&lt;script&gt;</b> \

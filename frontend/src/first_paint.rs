@@ -21,6 +21,11 @@ const HAS_CONTENT: &str = "main :is(h1, .failure)";
 /// Matches a page, a part of which is loading.
 const IS_LOADING: &str = "main :is(.waiting, .loading, .until)";
 
+/// Returns whether the texts still cover the page, to which parts are being added.
+pub(crate) fn covers_page() -> bool {
+    document().get_element_by_id(FIRST_PAINT_ID).is_some()
+}
+
 /// Renders a part of the page in a task of its own while the texts cover the page, so that the
 /// browser answers the reader between the parts; at once on a page that is opened later.
 #[component]
@@ -28,7 +33,7 @@ pub(crate) fn InOwnTask(
     /// The part.
     children: Children,
 ) -> impl IntoView {
-    if document().get_element_by_id(FIRST_PAINT_ID).is_none() {
+    if !covers_page() {
         return children();
     }
     let children = StoredValue::new_local(Some(children));

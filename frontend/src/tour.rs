@@ -15,6 +15,7 @@ use leptos_router::hooks::{use_navigate, use_url};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use crate::first_paint;
 use crate::keyboard::{self, KeyPressOutcome};
 use crate::routes::{PageRoute, parse_parameters, query_string};
 
@@ -263,11 +264,15 @@ fn TourStepDialog(
     }
 }
 
-/// Calls a function with the first element that a selector matches, once there is one and as long
-/// as the calling component lives.
+/// Calls a function with the first element that a selector matches, once the page is complete and
+/// has one, and as long as the calling component lives.
 fn when_present(selector: &'static str, act: impl Fn(HtmlElement) + 'static) {
     const PAUSE: Duration = Duration::from_millis(100);
     let find = move || {
+        // Parts that are added later would move it.
+        if first_paint::covers_page() {
+            return None;
+        }
         let found = document().query_selector(selector).ok().flatten()?;
         found.dyn_into::<HtmlElement>().ok()
     };

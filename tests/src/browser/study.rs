@@ -251,7 +251,7 @@ rankers = ["bm25"]"#;
     with_tab(&served.origin, |tab| {
         tab.open("/studies/printed/probes/tfc1/instances/0");
         tab.wait_for_text("Why this is an instance");
-        tab.wait_for_text("TFC1, code");
+        tab.wait_for_text("TFC1, as implemented");
         tab.click_at("a.btn[href^='/playground']");
         tab.wait_for_address("/playground?study=printed&probe=tfc1&number=0");
         tab.wait_for_text("Opened from TFC1 instance 1 of printed");
