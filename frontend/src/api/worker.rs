@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gloo_timers::future::TimeoutFuture;
-use js_sys::{Array, Function, Promise};
+use js_sys::{Array, Function, Object, Promise, Reflect, WebAssembly};
 use shared::api::ErrorResponse;
 use shared::api::worker::{WorkerMessage, WorkerProgress, WorkerRequest, WorkerResponse};
 use wasm_bindgen::prelude::*;
@@ -273,6 +273,7 @@ impl WorkerClient {
         let Some(stopped) = slot.take_if(|it| it.start == WorkerStart::Waiting) else {
             return;
         };
+        free_memory_of_earlier_pages();
         match spawn_worker(WorkerStart::Second, stopped.queued.unwrap_or_default()) {
             Ok(running) => *slot = Some(running),
             Err(problem) => {
@@ -328,6 +329,15 @@ fn spawn_worker(start: WorkerStart, queued: Vec<Array>) -> Result<RunningWorker,
         _on_message: on_message,
         _on_error: on_error,
     })
+}
+
+/// Makes the browser free the memory of earlier pages of this tab. It does so where memory is
+/// lacking; a new worker has none that could be freed, but this page may have.
+fn free_memory_of_earlier_pages() {
+    let one_page = Object::new();
+    if Reflect::set(&one_page, &"initial".into(), &1.into()).is_ok() {
+        let _ = WebAssembly::Memory::new(&one_page);
+    }
 }
 
 fn parse_message(message: &JsValue) -> Option<(WorkerMessage<WorkerResponse>, JsValue)> {
