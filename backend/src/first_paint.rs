@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use shared::first_paint::{
     ANNOTATION_INTRODUCTION, FIRST_PAINT_ID, HOME_HEADING, HOME_LEAD, PLAYGROUND_DOCUMENTS,
-    PLAYGROUND_QUERY, PLAYGROUND_QUESTION,
+    PLAYGROUND_QUERY, PLAYGROUND_QUESTION, WITHHELD_TEXTS_NOTICE,
 };
 use shared::report::markup::escape_markup;
 use shared::study::Study;
@@ -88,7 +88,11 @@ impl PageTexts {
     pub(crate) fn of_study(study: &Study) -> PageTexts {
         PageTexts {
             heading: study.definition.title.clone(),
-            ..PageTexts::default()
+            lead: study
+                .withheld_texts
+                .is_some()
+                .then(|| ("text", WITHHELD_TEXTS_NOTICE.to_owned())),
+            documents: Vec::new(),
         }
     }
 }

@@ -30,5 +30,9 @@ pub const ANNOTATION_INTRODUCTION: &str = "An axiom predicts which of two docume
     should score higher. Annotators judge whether the axiom holds for real documents: given a \
     query and two documents, they choose the document that answers the query better.";
 
+/// What a study says whose texts are not published.
+pub const WITHHELD_TEXTS_NOTICE: &str = "This study was published without document texts. Drop \
+    your own copy of the collection to show them; it stays in this browser.";
+
 /// The id of the element with these texts, which the program of the pages removes.
 pub const FIRST_PAINT_ID: &str = "first-paint";

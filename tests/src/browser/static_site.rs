@@ -71,6 +71,10 @@ fn every_page_of_a_static_site_is_a_file() {
     ] {
         assert!(page.contains(part), "{part} in\n{page}");
     }
+    let notice = "<p class=\"text\">This study was published without document texts.";
+    assert!(!page.contains(notice));
+    let without_texts = home.read("site/studies/bare/index.html");
+    assert!(without_texts.contains(notice), "{without_texts}");
     let sitemap = home.read("site/sitemap.xml");
     let feed = home.read("site/feed.xml");
     for url in ["/studies/demo/", "/studies/bare/"] {

@@ -3,6 +3,7 @@
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
+use shared::first_paint::WITHHELD_TEXTS_NOTICE;
 use web_sys::{DragEvent, FileList, HtmlInputElement};
 
 use crate::api::{RequestError, transport};
@@ -72,10 +73,7 @@ pub(super) fn RestoreTextsFromFiles(
                 on:dragleave=move |_| over.set(false)
                 on:drop=dropped
             >
-                <span>
-                    "This study was published without document texts. Drop your own copy of the \
-                     collection to show them; it stays in this browser."
-                </span>
+                <span>{WITHHELD_TEXTS_NOTICE}</span>
                 <label class="btn file">
                     "Choose collection"
                     <input type="file" class="unseen" multiple on:change:target=chosen/>
