@@ -92,7 +92,7 @@ impl PageTexts {
                 .withheld_texts
                 .is_some()
                 .then(|| ("text", WITHHELD_TEXTS_NOTICE.to_owned())),
-            documents: Vec::new(),
+            ..PageTexts::default()
         }
     }
 }

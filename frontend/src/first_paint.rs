@@ -30,7 +30,7 @@ pub(crate) fn covers_page() -> bool {
 /// browser answers the reader between the parts; at once on a page that is opened later.
 #[component]
 pub(crate) fn InOwnTask(
-    /// The part.
+    /// What is drawn later: it is created in that task, too, and only once.
     children: Children,
 ) -> impl IntoView {
     if !covers_page() {

@@ -7,7 +7,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Function, Object, Promise, Reflect, WebAssembly};
 use shared::api::ErrorResponse;
 use shared::api::worker::{WorkerMessage, WorkerProgress, WorkerRequest, WorkerResponse};
@@ -17,9 +16,6 @@ use web_sys::{ErrorEvent, MessageEvent, Worker};
 
 use super::RequestError;
 use crate::site_host::site_address;
-
-/// The wait before a worker that could not start is started again.
-const RESTART_WAIT_MS: u32 = 1_000;
 
 /// A task that was sent to the worker.
 pub(crate) struct WorkerTask {
@@ -122,19 +118,10 @@ struct RunningWorker {
     worker: Worker,
     /// Messages sent before the worker was ready; none once it is.
     queued: Option<Vec<Array>>,
-    start: WorkerStart,
+    /// Whether it takes the place of a worker that could not start.
+    is_second_start: bool,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(ErrorEvent)>,
-}
-
-/// Which start of a worker this is: one that cannot start is started once more, since a browser may
-/// lack memory until that of earlier pages is freed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum WorkerStart {
-    First,
-    /// The first start failed, and the second one is due.
-    Waiting,
-    Second,
 }
 
 struct PendingTask {
@@ -183,7 +170,7 @@ impl WorkerClient {
     fn post(&self, message: Array) -> Result<(), ErrorResponse> {
         let mut slot = self.worker.borrow_mut();
         if slot.is_none() {
-            *slot = Some(spawn_worker(WorkerStart::First, Vec::new())?);
+            *slot = Some(spawn_worker(Vec::new(), false)?);
         }
         match slot.as_mut() {
             Some(RunningWorker {
@@ -244,37 +231,23 @@ impl WorkerClient {
         }
     }
 
-    /// Handles an error that stopped the worker.
+    /// Handles an error that stopped the worker. One that could not start is started once more,
+    /// with the messages that wait for it.
     fn on_error(&self, why: &str) {
         let mut slot = self.worker.borrow_mut();
-        if let Some(running) = slot.as_mut()
-            && running.queued.is_some()
-            && running.start == WorkerStart::First
-        {
-            running.stop();
-            running.start = WorkerStart::Waiting;
-            wasm_bindgen_futures::spawn_local(async {
-                TimeoutFuture::new(RESTART_WAIT_MS).await;
-                CLIENT.with(WorkerClient::start_again);
-            });
-            return;
-        }
-        drop(slot);
-        let why = format!(
-            "The background worker stopped ({why}). It may have run out of memory. Reload the page \
-             and use less data."
-        );
-        self.terminate(&WorkerResponse::Failed(worker_problem(&why)));
-    }
-
-    /// Starts the worker that waits for its second start, unless it was terminated meanwhile.
-    fn start_again(&self) {
-        let mut slot = self.worker.borrow_mut();
-        let Some(stopped) = slot.take_if(|it| it.start == WorkerStart::Waiting) else {
-            return;
+        let first = slot.take_if(|it| it.queued.is_some() && !it.is_second_start);
+        let Some(mut first) = first else {
+            drop(slot);
+            let why = format!(
+                "The background worker stopped ({why}). It may have run out of memory. Reload the \
+                 page and use less data."
+            );
+            return self.terminate(&WorkerResponse::Failed(worker_problem(&why)));
         };
+        let queued = first.queued.take().unwrap_or_default();
+        first.stop();
         free_memory_of_earlier_pages();
-        match spawn_worker(WorkerStart::Second, stopped.queued.unwrap_or_default()) {
+        match spawn_worker(queued, true) {
             Ok(running) => *slot = Some(running),
             Err(problem) => {
                 drop(slot);
@@ -287,8 +260,6 @@ impl WorkerClient {
     fn terminate(&self, last: &WorkerResponse) {
         if let Some(running) = self.worker.borrow_mut().take() {
             running.stop();
-            // A closure must not be dropped while it runs, and one of these may be running.
-            wasm_bindgen_futures::spawn_local(async move { drop(running) });
         }
         self.generation.set(self.generation.get() + 1);
         let numbers: Vec<u64> = self.pending.borrow().keys().copied().collect();
@@ -299,14 +270,16 @@ impl WorkerClient {
 }
 
 impl RunningWorker {
-    fn stop(&self) {
+    fn stop(self) {
         self.worker.set_onmessage(None);
         self.worker.set_onerror(None);
         self.worker.terminate();
+        // A closure must not be dropped while it runs, and one of these may be running.
+        wasm_bindgen_futures::spawn_local(async move { drop(self) });
     }
 }
 
-fn spawn_worker(start: WorkerStart, queued: Vec<Array>) -> Result<RunningWorker, ErrorResponse> {
+fn spawn_worker(queued: Vec<Array>, is_second_start: bool) -> Result<RunningWorker, ErrorResponse> {
     let worker = Worker::new(&site_address("/worker_loader.js")).map_err(|_| {
         worker_problem(
             "This browser cannot start a background worker. Allow scripts and \
@@ -325,7 +298,7 @@ fn spawn_worker(start: WorkerStart, queued: Vec<Array>) -> Result<RunningWorker,
     Ok(RunningWorker {
         worker,
         queued: Some(queued),
-        start,
+        is_second_start,
         _on_message: on_message,
         _on_error: on_error,
     })

@@ -127,7 +127,6 @@ fn update_answer(desk: PlaygroundState) {
     let later = DebounceTimer::with_delay_ms(LONG_DEBOUNCE_MS);
     // The first evaluation has a task of its own, before those of the sections that show it.
     let first = untrack(|| (desk.current_input(), desk.collection.get().flatten()));
-    let first_sheet = first.0.clone();
     desk.answer.set(PlaygroundEvaluationState::Loading);
     set_timeout(
         move || {
@@ -140,7 +139,7 @@ fn update_answer(desk: PlaygroundState) {
         let collection = desk.collection.get().flatten();
         soon.cancel();
         later.cancel();
-        if before.is_none() && sheet == first_sheet {
+        if before.is_none() {
             return;
         }
         let n_bytes: usize = sheet.documents.iter().map(String::len).sum();

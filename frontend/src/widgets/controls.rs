@@ -9,7 +9,7 @@ use shared::study::overview::{QuerySplitSize, StudyOverview};
 
 use super::form::RadioButton;
 use super::term::{GlossaryTerm, Term};
-use super::variant::{AXIOM_VARIANT_CHOICE, axiom_variant_option};
+use super::variant::axiom_variant_label;
 use crate::debounce::DebounceTimer;
 
 /// The values that the controls of a study can have.
@@ -183,7 +183,7 @@ pub(crate) fn StudyControlBar(
         };
         view! {
             <RadioButton group="mode" term=GlossaryTerm::Variant(variant) chosen choose=turn>
-                {axiom_variant_option(variant)}
+                {axiom_variant_label(variant)}
             </RadioButton>
         }
     });
@@ -191,8 +191,8 @@ pub(crate) fn StudyControlBar(
     let variants = (n_variants > 1).then(|| {
         view! {
             <span class="dial">
-                <span class="label" aria-hidden="true">{AXIOM_VARIANT_CHOICE}</span>
-                <span class="choice" role="radiogroup" aria-label=AXIOM_VARIANT_CHOICE>
+                <span class="label wide-only" aria-hidden="true">"Axioms"</span>
+                <span class="choice" role="radiogroup" aria-label="Variant">
                     {variants}
                 </span>
             </span>

@@ -19,6 +19,7 @@ use shared::study::overview::{RankerAxiomResult, RankerOverviewRow, StudyOvervie
 use crate::first_paint::InOwnTask;
 use crate::keyboard;
 use crate::location::show_element_below_the_fold;
+use crate::number_format::format_count_with_noun;
 use crate::widgets::term::{GlossaryTerm, explains};
 use layout::{
     HeatMapGridTrack, HeatMapGridTrackContent, MAX_PHONE_RANKERS, grid_column_of_measure,
@@ -233,14 +234,8 @@ pub(crate) fn HeatMap(
     let parts = parts.collect_view();
     let n_hidden = frame.rows.len().saturating_sub(MAX_PHONE_RANKERS);
     let more = (n_hidden > 0).then(|| {
-        let more = match n_hidden {
-            1 => "The table has 1 more ranker.".to_owned(),
-            n => format!(
-                "The table has {} more rankers.",
-                format::format_count(n as u64)
-            ),
-        };
-        view! { <p class="note narrow-only">{more}</p> }
+        let more = format_count_with_noun(n_hidden as u64, "more ranker", "more rankers");
+        view! { <p class="note narrow-only">{format!("The table has {more}.")}</p> }
     });
     view! {
         <div

@@ -2,15 +2,6 @@
 
 use shared::probe::AxiomVariant;
 
-/// The label before a choice of [`axiom_variant_option`]s.
-pub(crate) const AXIOM_VARIANT_CHOICE: &str = "Axioms as";
-
-/// Returns the label of a variant in a choice after [`AXIOM_VARIANT_CHOICE`].
-pub(crate) fn axiom_variant_option(variant: AxiomVariant) -> &'static str {
-    let label = axiom_variant_label(variant);
-    label.strip_prefix("as ").unwrap_or(label)
-}
-
 /// Returns the short label of a variant.
 pub(crate) fn axiom_variant_label(variant: AxiomVariant) -> &'static str {
     match variant {

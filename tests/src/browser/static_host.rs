@@ -40,7 +40,7 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.open("/");
         tab.follow_link("Glaciers, bread and bridges", "/studies/demo");
         tab.wait_for_count("the map", "[role=grid] a.cell[data-step]", ">= 12");
-        tab.click(AriaRole::Radio, "implemented");
+        tab.click(AriaRole::Radio, "as implemented");
         tab.wait_for_address("/studies/demo?variant=code");
         tab.open("/studies/demo/rankers/ql/probes/lnc1/instances?outcome=satisfied");
         tab.wait_for_count("rows", "a.line", "> 5");
@@ -52,6 +52,7 @@ fn without_a_server_studies_playground_and_workbench_work() {
         host.refuse("/worker_bg.wasm", 1);
         tab.open(list);
         tab.wait_for_count("rows", "a.line", "> 5");
+        assert_eq!(host.n_to_refuse(), 0);
         host.refuse("/worker_bg.wasm", 2);
         tab.open(list);
         tab.wait_for_text("The background worker stopped");

@@ -100,6 +100,11 @@ impl StaticServer {
         *self.host.refused.lock().expect("no answer panics") = (path.to_owned(), n_requests);
     }
 
+    /// Returns how many of the requests to refuse have not come.
+    pub(crate) fn n_to_refuse(&self) -> usize {
+        self.host.refused.lock().expect("no answer panics").1
+    }
+
     /// Returns the paths below a prefix that were sent since the last call, with their bytes.
     pub(crate) fn take_sent(&self, prefix: &str) -> Vec<(String, u64)> {
         let mut sent = self.host.sent.lock().expect("no answer panics");

@@ -64,7 +64,7 @@ fn another_reading_changes_numbers_and_address() {
     with_tab(demo_site::origin(), |tab| {
         open(tab, "/studies/demo");
         let fixed = numbers(tab);
-        tab.click(AriaRole::Radio, "implemented");
+        tab.click(AriaRole::Radio, "as implemented");
         tab.wait_for_address("/studies/demo?variant=code");
         let code = other_numbers(tab, &fixed);
         // The key cycles through the variants: `code` is the last, so `fixed` comes next.

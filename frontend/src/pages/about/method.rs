@@ -1,6 +1,7 @@
 //! How the numbers are computed.
 
 use leptos::prelude::*;
+use shared::probe::AxiomVariant;
 use shared::report::format;
 use shared::score::RankerKind;
 use shared::stats::bootstrap::{N_RESAMPLES, SEED};
@@ -8,6 +9,7 @@ use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 
 use crate::widgets::section::Section;
 use crate::widgets::term::text_with_terms;
+use crate::widgets::variant::axiom_variant_label;
 
 /// Renders the section on the variants of an axiom.
 #[component]
@@ -20,21 +22,21 @@ pub(super) fn AxiomVariantsHelp() -> impl IntoView {
                  states which one it uses."
             </p>
             <dl class="facts-of">
-                <dt>"as defined here"</dt>
+                <dt>{axiom_variant_label(AxiomVariant::Fixed)}</dt>
                 <dd>
-                    "The length difference is tested in both directions, idf \
-                     must differ where the axiom requires it, and no pair is an instance in \
-                     both orders. Start with this one."
+                    "The length difference is tested in both directions, idf must differ where \
+                     the axiom requires it, and no pair is an instance in both orders. Start with \
+                     this one."
                 </dd>
-                <dt>"as printed in 2019"</dt>
+                <dt>{axiom_variant_label(AxiomVariant::PaperRennings2019)}</dt>
                 <dd>"In Rennings, Moraes & Hauff (ECIR 2019)."</dd>
-                <dt>"as printed in 2020"</dt>
+                <dt>{axiom_variant_label(AxiomVariant::PaperCamara2020)}</dt>
                 <dd>"In Câmara & Hauff (ECIR 2020)."</dd>
-                <dt>"as implemented"</dt>
+                <dt>{axiom_variant_label(AxiomVariant::Code)}</dt>
                 <dd>
-                    "By Câmara & Hauff, including defects, so that their results \
-                     can be reproduced; for the axioms of ir_axioms, as implemented in release \
-                     1.2.5. The code of the 2019 paper was not published."
+                    "By Câmara & Hauff, including defects, so that their results can be \
+                     reproduced; for the axioms of ir_axioms, as implemented in release 1.2.5. \
+                     The code of the 2019 paper was not published."
                 </dd>
             </dl>
         </Section>
