@@ -218,6 +218,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
             std::io::stdout(),
         ));
     }
+    tokio::spawn(studies::cache_summaries(app.clone()));
     tokio::spawn(warm_up(models));
     tokio::spawn(stop_on_signal(stop));
     let mut late = stopping.clone();

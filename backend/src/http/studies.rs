@@ -45,18 +45,38 @@ const CHUNK: usize = 1 << 16;
 pub(super) async fn list(
     ApiRequest(app, caller, _): ApiRequest<ListStudiesRequest>,
 ) -> JsonResult<Vec<StudySummary>> {
+    Ok(Json(
+        summarize_studies(&app, |it| is_visible(&caller, it)).await?,
+    ))
+}
+
+/// Computes the summaries of the published studies, so that the first visitor need not wait.
+pub(super) async fn cache_summaries(app: AppState) {
+    if let Err(error) = summarize_studies(&app, |it| it.is_published).await {
+        tracing::error!("summaries of the studies: {error}");
+    }
+}
+
+/// Returns the summaries of the studies that are wanted and can be read.
+async fn summarize_studies(
+    app: &AppState,
+    is_wanted: impl Fn(&StudyListEntry) -> bool,
+) -> Result<Vec<StudySummary>, Error> {
     let mut summaries = Vec::new();
-    for listed in app.store.list_studies().await? {
-        if !is_visible(&caller, &listed) {
-            continue;
-        }
-        match app.studies.summary(&listed).await {
+    for listed in app
+        .store
+        .list_studies()
+        .await?
+        .iter()
+        .filter(|it| is_wanted(it))
+    {
+        match app.studies.summary(listed).await {
             Ok(summary) => summaries.push(summary),
             // One damaged study must not hide the others.
             Err(error) => tracing::error!("study {}: {error}", listed.name),
         }
     }
-    Ok(Json(summaries))
+    Ok(summaries)
 }
 
 /// Returns the overview of a study for a state of its controls. Overviews are cached.

@@ -71,7 +71,7 @@ impl ShardExecutor for ParallelExecutor {
             StudyPreparationStage::DeriveDocuments => ("make", "queries"),
             StudyPreparationStage::Mine => ("mine", "queries"),
             StudyPreparationStage::Audit => ("audit", "queries"),
-            StudyPreparationStage::Score => ("score", "queries"),
+            StudyPreparationStage::Score => ("score", "rankings"),
         };
         let step = self.step.take().filter(|it| it.0 == progress.stage);
         if progress.done < progress.total {

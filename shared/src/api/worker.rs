@@ -216,7 +216,7 @@ pub enum WorkerPipelineStage {
     Mine,
     /// Indexing for the analyzer audit; in documents.
     Audit,
-    /// Scoring, one ranker after the other; in queries.
+    /// Scoring, one ranker after the other; in rankings, one for each ranker and query.
     Score,
     /// Counting cooccurrences for word vectors; in documents.
     CountCooccurrences,

@@ -44,7 +44,7 @@ pub enum StudyPreparationStage {
     AuditIndex,
     /// Mining for each analyzer of the audit; counted in queries.
     Audit,
-    /// Scoring, one ranker after the other; counted in queries.
+    /// Scoring, one ranker after the other; counted in rankings, one for each ranker and query.
     Score,
 }
 

@@ -170,7 +170,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         );
         wait_for_files(tab, 3);
         tab.fill("Depth", "0");
-        tab.wait_for_text("Correct the settings first.");
+        tab.wait_for_text("Correct the settings under Candidate pool and limits: ");
         tab.fill("Depth", "50");
         tab.wait_for_address("/workbench");
         create_study(tab);

@@ -102,11 +102,13 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
         study: study.clone(),
     };
     let is_of_nobody = found.tasks.iter().all(|it| it.simulated.is_some());
+    let simulated = (!found.tasks.is_empty()).then_some("The annotators below are simulated. ");
     let none = is_of_nobody.then(|| {
         view! {
             <p class="ahead">
-                "Nobody has annotated instances of this study yet. An annotation task samples \
-                 some of them and asks annotators which document is better. "
+                "Nobody has annotated instances of this study yet. " {simulated}
+                "An annotation task samples some of them and asks annotators which document \
+                 is better. "
                 <a href=trial.href()>"Try annotating a few"</a>
             </p>
         }

@@ -72,7 +72,7 @@ pub(crate) fn CellPanel(
             .is_none_or(|(spot, dials, _)| (spot, dials) != now)
     };
     let shown = move || {
-        let (overview, spot) = (overview.get(), spot.get());
+        let (overview, spot, dials) = (overview.get(), spot.get(), dials.get());
         let statement = spot.probe.probe_description().statement;
         let title = format!("{} on {}", spot.row_name(&overview), spot.probe.name());
         let body = match spot.cell_in_overview(&overview) {
@@ -195,7 +195,7 @@ fn CellDetails(
     overview: Arc<StudyOverview>,
     cell: RankerAxiomResult,
     spot: HeatMapPosition,
-    dials: Signal<StudyPageControls>,
+    dials: StudyPageControls,
     cases: ViolationExamplesResource,
     besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
@@ -213,7 +213,7 @@ fn CellDetails(
     });
     let address = CellAddress::new(spot, &overview);
     let address = address.filter(|_| spot.row != RankerOrRelevanceRow::Relevance);
-    let ways = instance_links(&study, &cell, address, dials);
+    let ways = instance_links(&study, &cell, address, &dials);
     let below = match spot.row {
         RankerOrRelevanceRow::Ranker(_) => {
             view! { <ViolationSection study cases mode=overview.variant/> }.into_any()
@@ -299,10 +299,10 @@ fn instance_links(
     study: &str,
     cell: &RankerAxiomResult,
     address: Option<CellAddress>,
-    dials: Signal<StudyPageControls>,
+    dials: &StudyPageControls,
 ) -> Option<AnyView> {
     let CellAddress { ranker, probe } = address?;
-    let view = violations_view(&dials.get());
+    let view = violations_view(dials);
     let href = |outcome| {
         InstanceListView {
             outcome,
@@ -319,15 +319,13 @@ fn instance_links(
         let href = href(Some(VerdictOutcome::Violated));
         return Some(view! { <a class="btn main" href=href>{words} <kbd>"V"</kbd></a> }.into_any());
     }
-    let words = format!(
-        "Show {} satisfied instances",
-        format::format_count(cell.tally.satisfied)
+    let n = format_count_with_noun(
+        cell.tally.satisfied,
+        "satisfied instance",
+        "satisfied instances",
     );
-    let up = InstanceListView {
-        outcome: Some(VerdictOutcome::Satisfied),
-        ..violations_view(&dials.get())
-    };
-    let way = up.href(study, probe, &ranker);
+    let words = format!("Show {n}");
+    let way = href(Some(VerdictOutcome::Satisfied));
     Some(
         view! {
             <div>

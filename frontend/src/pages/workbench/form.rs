@@ -63,13 +63,13 @@ pub(super) fn StudySettingsForm(bench: WorkbenchState) -> impl IntoView {
         <Section id="settings" name="Settings" header>
             <AnalyzerFields bench form/>
             <fieldset>
-                <legend>"Rankers"</legend>
+                <legend>{LocalStudyField::Ranker(0).heading()}</legend>
                 {move || (0..rows.get()).map(|at| view! { <RankerFields form at/> }).collect_view()}
                 <button class="btn" type="button" on:click=add>"Add ranker"</button>
             </fieldset>
             <AxiomFields form/>
             <fieldset class="form">
-                <legend>"Candidate pool and limits"</legend>
+                <legend>{LocalStudyField::Pool.heading()}</legend>
                 <PoolFields bench form/>
                 {limits}
             </fieldset>
@@ -99,7 +99,7 @@ fn AnalyzerFields(
     };
     view! {
         <fieldset class="form">
-            <legend>"Analyzer"</legend>
+            <legend>{LocalStudyField::Analyzer.heading()}</legend>
             {form.string_select("Tokenizer", tokenizers, |it| &mut it.analyzer.tokenizer)}
             {vocabulary}
             {form.string_select(
@@ -308,7 +308,7 @@ fn AxiomFields(form: FormValuesAndErrors<LocalStudyFormValues, LocalStudyField>)
     });
     view! {
         <fieldset>
-            <legend>"Axioms"</legend>
+            <legend>{LocalStudyField::Probes.heading()}</legend>
             <div class="checks">{probes.collect_view()}</div>
             <p class="note">
                 "STMC1, STMC2 and STMC3 need word vectors: a GloVe or word2vec file, or vectors \
@@ -323,7 +323,7 @@ fn AxiomFields(form: FormValuesAndErrors<LocalStudyFormValues, LocalStudyField>)
             />
         </fieldset>
         <fieldset>
-            <legend>"Variants"</legend>
+            <legend>{LocalStudyField::Variants.heading()}</legend>
             <div class="checks">{variants.collect_view()}</div>
             <FieldErrorMessage form field=LocalStudyField::Variants/>
         </fieldset>

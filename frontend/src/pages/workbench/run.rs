@@ -149,7 +149,10 @@ pub(super) fn ComputeStudySection(bench: WorkbenchState) -> impl IntoView {
         }
         .into_any()
     };
-    let note = move || missing_input(bench).unwrap_or("Runs in the background in this browser.");
+    let note = move || {
+        let missing = missing_input(bench);
+        missing.unwrap_or_else(|| "Runs in the background in this browser.".to_owned())
+    };
     let header = move || view! { <p class="note">{note}</p> {button} };
     view! {
         <Section id="run" name="Run" header>{body}</Section>
@@ -157,33 +160,39 @@ pub(super) fn ComputeStudySection(bench: WorkbenchState) -> impl IntoView {
 }
 
 /// Returns why the study cannot be run and what to do; none if it can.
-fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
+fn missing_input(bench: WorkbenchState) -> Option<String> {
     let reading = bench.files.with(|files| {
         files
             .iter()
             .any(|it| matches!(it.state, FileReadState::Reading(_)))
     });
-    let files = bench.files_of_study_definition();
-    let wrong = bench
-        .settings
-        .with(|it| it.to_study_definition(&files).is_err());
-    match (
+    if reading {
+        return Some("Files are still being read.".to_owned());
+    }
+    let missing = match (
         bench.part_presence(StudyInputPart::Documents),
         bench.part_presence(StudyInputPart::Queries),
     ) {
-        _ if reading => Some("Files are still being read."),
         (CollectionPartPresence::Missing, CollectionPartPresence::Missing) => {
-            Some("Add documents and queries, or load the sample.")
+            "Add documents and queries, or load the sample."
         }
-        (CollectionPartPresence::Missing, CollectionPartPresence::Present) => {
-            Some("Add documents.")
+        (CollectionPartPresence::Missing, CollectionPartPresence::Present) => "Add documents.",
+        (CollectionPartPresence::Present, CollectionPartPresence::Missing) => "Add queries.",
+        (CollectionPartPresence::Present, CollectionPartPresence::Present) => {
+            let files = bench.files_of_study_definition();
+            let wrong = bench
+                .settings
+                .with(|it| it.to_study_definition(&files))
+                .err()?;
+            let first = wrong.first()?;
+            return Some(format!(
+                "Correct the settings under {}: {}.",
+                first.field.heading(),
+                first.reason
+            ));
         }
-        (CollectionPartPresence::Present, CollectionPartPresence::Missing) => Some("Add queries."),
-        (CollectionPartPresence::Present, CollectionPartPresence::Present) if wrong => {
-            Some("Correct the settings first.")
-        }
-        (CollectionPartPresence::Present, CollectionPartPresence::Present) => None,
-    }
+    };
+    Some(missing.to_owned())
 }
 
 /// Renders the numbers and progress bars of a run.
@@ -285,9 +294,9 @@ fn stage_unit(stage: WorkerPipelineStage) -> &'static str {
         | WorkerPipelineStage::Audit
         | WorkerPipelineStage::CountCooccurrences => "documents",
         WorkerPipelineStage::TrainVectors => "epochs",
-        WorkerPipelineStage::Manipulate
-        | WorkerPipelineStage::Mine
-        | WorkerPipelineStage::Score => "queries",
+        WorkerPipelineStage::Manipulate | WorkerPipelineStage::Mine => "queries",
+        // One for each ranker and query.
+        WorkerPipelineStage::Score => "rankings",
     }
 }
 

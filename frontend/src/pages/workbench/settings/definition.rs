@@ -40,6 +40,24 @@ pub(crate) enum LocalStudyField {
     Queries,
 }
 
+impl LocalStudyField {
+    /// Returns the heading of the group of settings that the field is in.
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            LocalStudyField::Analyzer => "Analyzer",
+            LocalStudyField::Ranker(_) => "Rankers",
+            LocalStudyField::Probes | LocalStudyField::FurtherAxioms => "Axioms",
+            LocalStudyField::Variants => "Variants",
+            LocalStudyField::Pool
+            | LocalStudyField::LengthTolerance
+            | LocalStudyField::MinQueryTerms
+            | LocalStudyField::MaxInstancesPerQuery
+            | LocalStudyField::Seed
+            | LocalStudyField::Queries => "Candidate pool and limits",
+        }
+    }
+}
+
 impl FormFieldId for LocalStudyField {
     fn id(self) -> String {
         match self {
@@ -120,7 +138,10 @@ impl LocalStudyFormValues {
             let name = axiom.name();
             wrong.add(
                 Field::Probes,
-                format!("{name} needs word vectors: add a GloVe or word2vec file"),
+                format!(
+                    "{name} needs word vectors: add a GloVe or word2vec file, or train vectors \
+                     on your documents"
+                ),
             );
         }
         if self.variants.is_empty() {
@@ -259,7 +280,8 @@ mod tests {
         assert_eq!(wrong[0].field, LocalStudyField::Probes);
         assert_eq!(
             wrong[0].reason,
-            "STMC1 needs word vectors: add a GloVe or word2vec file"
+            "STMC1 needs word vectors: add a GloVe or word2vec file, or train vectors on your \
+             documents"
         );
         let files = LocalStudyAuxiliaryFiles {
             vectors: Some("glove.txt".to_owned()),
