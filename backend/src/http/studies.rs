@@ -45,9 +45,8 @@ const CHUNK: usize = 1 << 16;
 pub(super) async fn list(
     ApiRequest(app, caller, _): ApiRequest<ListStudiesRequest>,
 ) -> JsonResult<Vec<StudySummary>> {
-    Ok(Json(
-        summarize_studies(&app, |it| is_visible(&caller, it)).await?,
-    ))
+    let summaries = summarize_studies(&app, |it| is_visible(&caller, it));
+    Ok(Json(summaries.await?))
 }
 
 /// Computes the summaries of the published studies, so that the first visitor need not wait.
@@ -62,15 +61,11 @@ async fn summarize_studies(
     app: &AppState,
     is_wanted: impl Fn(&StudyListEntry) -> bool,
 ) -> Result<Vec<StudySummary>, Error> {
+    let mut all_listed = app.store.list_studies().await?;
+    all_listed.retain(is_wanted);
     let mut summaries = Vec::new();
-    for listed in app
-        .store
-        .list_studies()
-        .await?
-        .iter()
-        .filter(|it| is_wanted(it))
-    {
-        match app.studies.summary(listed).await {
+    for listed in all_listed {
+        match app.studies.summary(&listed).await {
             Ok(summary) => summaries.push(summary),
             // One damaged study must not hide the others.
             Err(error) => tracing::error!("study {}: {error}", listed.name),

@@ -77,6 +77,10 @@ fn another_reading_changes_numbers_and_address() {
         tab.press("[");
         tab.wait_for_address("/studies/demo?length_tolerance=9");
         other_numbers(tab, &fixed);
+        tab.wait_for_element(
+            "a list of the same instances",
+            ".panel > a[href*='length_tolerance=9']",
+        );
     });
 }
 

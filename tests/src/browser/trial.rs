@@ -38,7 +38,9 @@ fn a_visitor_tries_the_demo_task_and_its_results_are_called_simulated() {
             "/studies/demo/human-judgments",
         );
         tab.wait_for_text("3 simulated annotators");
-        tab.wait_for_text("Nobody has annotated instances of this study yet.");
+        tab.wait_for_text(
+            "Nobody has annotated instances of this study yet. The annotators below are simulated.",
+        );
 
         // From the list of reviewed instances to one of them, and what the annotators said.
         tab.open("/studies/demo/rankers/bm25/probes/tfc1/instances?review_status=reviewed");

@@ -35,20 +35,6 @@ async fn pages_of_other_sites_are_kept_out_on_loopback() {
 }
 
 #[tokio::test]
-async fn the_first_visitor_does_not_wait_for_the_summaries() {
-    let site = Site::new(ListenScope::Network).await;
-    crate::http::studies::cache_summaries(site.app.clone()).await;
-    for name in ["open", "hidden"] {
-        std::fs::remove_dir_all(site.folder.study_folder(name).unwrap()).unwrap();
-    }
-    let listed = with_token(request("GET", "/api/studies", ""), &site.token);
-    let listed: Vec<shared::study::overview::StudySummary> = site.send(listed).await.json();
-    // The study that is not published was not read.
-    assert_eq!(listed.len(), 1);
-    assert_eq!(listed[0].name, "open");
-}
-
-#[tokio::test]
 async fn visitors_see_what_is_published() {
     let site = Site::new(ListenScope::Network).await;
     let names = |answer: Answer| -> Vec<(String, bool)> {

@@ -245,3 +245,16 @@ async fn an_invalid_upload_leaves_nothing() {
     assert_eq!(failed.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(site.visible_titles().await, [pair("open", "open")]);
 }
+
+#[tokio::test]
+async fn summaries_that_were_cached_are_listed_without_reading_a_study() {
+    let site = Site::new(ListenScope::Network).await;
+    crate::http::studies::cache_summaries(site.app.clone()).await;
+    for name in ["open", "hidden"] {
+        std::fs::remove_dir_all(site.folder.study_folder(name).unwrap()).unwrap();
+    }
+    let listed: Vec<StudySummary> = site.as_operator(&ListStudiesRequest {}).await.json();
+    // The study that is not published was not read.
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].name, "open");
+}

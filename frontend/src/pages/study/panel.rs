@@ -72,13 +72,13 @@ pub(crate) fn CellPanel(
             .is_none_or(|(spot, dials, _)| (spot, dials) != now)
     };
     let shown = move || {
-        let (overview, spot, dials) = (overview.get(), spot.get(), dials.get());
+        let (overview, spot) = (overview.get(), spot.get());
         let statement = spot.probe.probe_description().statement;
         let title = format!("{} on {}", spot.row_name(&overview), spot.probe.name());
         let body = match spot.cell_in_overview(&overview) {
             Some(cell) => {
                 let (cell, study) = (cell.clone(), study.clone());
-                view! { <CellDetails study overview cell spot dials cases besides/> }.into_any()
+                view! { <CellDetails study overview cell spot cases besides/> }.into_any()
             }
             None => view! {
                 <p class="note">
@@ -195,7 +195,6 @@ fn CellDetails(
     overview: Arc<StudyOverview>,
     cell: RankerAxiomResult,
     spot: HeatMapPosition,
-    dials: StudyPageControls,
     cases: ViolationExamplesResource,
     besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
@@ -213,7 +212,7 @@ fn CellDetails(
     });
     let address = CellAddress::new(spot, &overview);
     let address = address.filter(|_| spot.row != RankerOrRelevanceRow::Relevance);
-    let ways = instance_links(&study, &cell, address, &dials);
+    let ways = instance_links(&study, &cell, address, &overview.controls);
     let below = match spot.row {
         RankerOrRelevanceRow::Ranker(_) => {
             view! { <ViolationSection study cases mode=overview.variant/> }.into_any()
@@ -299,10 +298,10 @@ fn instance_links(
     study: &str,
     cell: &RankerAxiomResult,
     address: Option<CellAddress>,
-    dials: &StudyPageControls,
+    controls: &StudyPageControls,
 ) -> Option<AnyView> {
     let CellAddress { ranker, probe } = address?;
-    let view = violations_view(dials);
+    let view = violations_view(controls);
     let href = |outcome| {
         InstanceListView {
             outcome,

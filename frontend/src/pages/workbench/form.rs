@@ -29,12 +29,7 @@ use crate::widgets::variant::axiom_variant_description;
 /// Renders the section with the form.
 #[component]
 pub(super) fn StudySettingsForm(bench: WorkbenchState) -> impl IntoView {
-    let wrong = Memo::new(move |_| {
-        let files = bench.files_of_study_definition();
-        bench
-            .settings
-            .with(|it| it.to_study_definition(&files).err().unwrap_or_default())
-    });
+    let wrong = Memo::new(move |_| bench.study_definition().err().unwrap_or_default());
     let form = FormValuesAndErrors {
         values: bench.settings,
         errors: wrong.into(),

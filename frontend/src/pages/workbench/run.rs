@@ -31,11 +31,7 @@ pub(super) fn cancel_study_computation(bench: WorkbenchState) -> KeyPressOutcome
 }
 
 fn start(bench: WorkbenchState) {
-    let files = untrack(move || bench.files_of_study_definition());
-    let Ok(mut definition) = bench
-        .settings
-        .with_untracked(|it| it.to_study_definition(&files))
-    else {
+    let Ok(mut definition) = untrack(move || bench.study_definition()) else {
         return;
     };
     // An uploaded run is a ranker, too.
@@ -123,6 +119,7 @@ pub(super) fn ComputeStudySection(bench: WorkbenchState) -> impl IntoView {
             }
         }
     };
+    let missing = Memo::new(move |_| missing_input(bench));
     let button = move || {
         let _ = stage.get();
         let running = matches!(bench.run.get_untracked(), StudyRunState::Running { .. });
@@ -141,7 +138,7 @@ pub(super) fn ComputeStudySection(bench: WorkbenchState) -> impl IntoView {
             <button
                 class="btn main"
                 type="button"
-                disabled=move || missing_input(bench).is_some()
+                disabled=move || missing.read().is_some()
                 on:click=move |_| start(bench)
             >
                 "Create study"
@@ -150,7 +147,7 @@ pub(super) fn ComputeStudySection(bench: WorkbenchState) -> impl IntoView {
         .into_any()
     };
     let note = move || {
-        let missing = missing_input(bench);
+        let missing = missing.get();
         missing.unwrap_or_else(|| "Runs in the background in this browser.".to_owned())
     };
     let header = move || view! { <p class="note">{note}</p> {button} };
@@ -179,11 +176,7 @@ fn missing_input(bench: WorkbenchState) -> Option<String> {
         (CollectionPartPresence::Missing, CollectionPartPresence::Present) => "Add documents.",
         (CollectionPartPresence::Present, CollectionPartPresence::Missing) => "Add queries.",
         (CollectionPartPresence::Present, CollectionPartPresence::Present) => {
-            let files = bench.files_of_study_definition();
-            let wrong = bench
-                .settings
-                .with(|it| it.to_study_definition(&files))
-                .err()?;
+            let wrong = bench.study_definition().err()?;
             let first = wrong.first()?;
             return Some(format!(
                 "Correct the settings under {}: {}.",

@@ -10,7 +10,7 @@ use crate::old_addresses::{WORKBENCH, with_old_names};
 use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::axiom_fields::default_length_tolerance;
 
-pub(crate) use definition::LocalStudyField;
+pub(crate) use definition::{LocalStudyField, LocalStudyFieldError};
 pub(crate) use files::{LocalStudyAuxiliaryFiles, UploadedTransferPairsFile};
 pub(crate) use rankers::{LexicalRankerFormValues, LexicalRankerKind};
 

@@ -6,10 +6,13 @@ use leptos::prelude::*;
 use shared::api::worker::{
     FileKind, FileSummary, LocalStudySummary, StudyInputPart, WorkerProgress, WorkerResponse,
 };
+use shared::study::StudyDefinition;
 use web_sys::File;
 
 use super::clear::ClearedWorkbench;
-use super::settings::{LocalStudyAuxiliaryFiles, LocalStudyFormValues, UploadedTransferPairsFile};
+use super::settings::{
+    LocalStudyAuxiliaryFiles, LocalStudyFieldError, LocalStudyFormValues, UploadedTransferPairsFile,
+};
 use crate::api::RequestError;
 use crate::stored_summary;
 
@@ -59,6 +62,12 @@ pub(super) struct StudyScoringJob {
 }
 
 impl WorkbenchState {
+    /// Returns the definition of the study with the present settings and files, or all errors.
+    pub(super) fn study_definition(self) -> Result<StudyDefinition, Vec<LocalStudyFieldError>> {
+        let files = self.files_of_study_definition();
+        self.settings.with(|it| it.to_study_definition(&files))
+    }
+
     /// Returns the files that the study's definition uses.
     pub(super) fn files_of_study_definition(self) -> LocalStudyAuxiliaryFiles {
         let of = |part| self.names_of_files(part);

@@ -76,7 +76,8 @@ impl FormFieldId for LocalStudyField {
     }
 }
 
-type LocalStudyFieldError = form::FormFieldError<LocalStudyField>;
+/// An error in a setting of the local study.
+pub(crate) type LocalStudyFieldError = form::FormFieldError<LocalStudyField>;
 
 impl LocalStudyFormValues {
     /// Returns the definition of the local study, or all errors.
