@@ -472,7 +472,7 @@ fn a_run_is_a_ranker_and_unknown_files_are_described() {
         wait_for_files(tab, 3);
         create_study(tab);
         tab.wait_for_text("instances in all variants");
-        tab.wait_for_text("Instances, variant fixed");
+        tab.wait_for_text("Instances, as defined here");
         // TFC1: d1 has more query terms than d2, and the run ranks it lower.
         tab.wait_for_text("mine.run violates TFC1 most: in 100 % of its instances.");
         let study = tab.download(&files.path(""), "Download study (JSON)", "study.json");

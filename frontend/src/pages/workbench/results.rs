@@ -17,6 +17,7 @@ use crate::routes::PageRoute;
 use crate::widgets::download;
 use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
 use crate::widgets::section::Section;
+use crate::widgets::variant::axiom_variant_label;
 
 /// Renders the section with the results.
 #[component]
@@ -201,7 +202,7 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
     let counts = counts.collect_view();
     let finding = report::most_violated_axioms_finding(&overview)
         .map(|it| view! { <p class="finding">{it}</p> });
-    let total = format!("Instances, variant {}", overview.variant.slug());
+    let total = format!("Instances, {}", axiom_variant_label(overview.variant));
     let remarks = overview
         .remarks
         .iter()
