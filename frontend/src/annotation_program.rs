@@ -2,23 +2,17 @@
 //! address: these pages alone, small enough for a phone. `Trunk.toml` loads it instead of the main
 //! program for the addresses of these pages, and a link to any other page loads the main program.
 
-use gloo_timers::future::TimeoutFuture;
+use std::time::Duration;
+
 use leptos::prelude::*;
 use leptos_meta::Title;
-use leptos_router::components::{Route, Routes};
 use leptos_router::hooks::use_location;
 
 use crate::api::transport;
 use crate::location::PageLocation;
-use crate::page_frame::{self, NotFound, PageFrame, RouteMatcher};
+use crate::page_frame::{self, NotFound, PageFrame, write_addresses_of_rendered_pages};
 use crate::pages::review;
 use crate::routes::PageRoute;
-
-/// The time between two looks at the address of the browser.
-const PAUSE_MS: u32 = 10;
-
-/// The number of looks after which the page is loaded in any case: one second.
-const MAX_LOOKS: u32 = 100;
 
 /// Renders the pages of an annotator into the body of the document.
 pub fn mount_annotation_pages() {
@@ -28,50 +22,23 @@ pub fn mount_annotation_pages() {
 
 #[component]
 fn AnnotationProgram() -> impl IntoView {
-    let first_path = window().location().pathname().unwrap_or_default();
-    view! {
-        <PageFrame>
-            <Routes fallback=move || view! { <OtherProgram first_path=first_path.clone()/> }>
-                <Route path=RouteMatcher(PageRoute::is_of_annotator) view=AnnotatorRoute/>
-            </Routes>
-        </PageFrame>
-    }
-}
-
-/// Loads the program of another page by loading the page.
-#[component]
-fn OtherProgram(
-    /// The path for which this program was loaded, which another load would not change.
-    first_path: String,
-) -> impl IntoView {
-    let path = use_location().pathname.get_untracked();
-    if path == first_path {
-        return view! { <NotFound/> }.into_any();
-    }
-    leptos::task::spawn_local(async move {
-        // The router writes the address after it has rendered.
-        let is_written = || window().location().pathname().is_ok_and(|it| it == path);
-        for _ in 0..MAX_LOOKS {
-            if is_written() {
-                break;
-            }
-            TimeoutFuture::new(PAUSE_MS).await;
-        }
-        let _ = window().location().reload();
-    });
-    view! { <p class="note until" role="status">"Loading the page"</p> }.into_any()
+    view! { <PageFrame><AnnotatorPage/></PageFrame> }
 }
 
 /// Renders the page that matches the address.
 #[component]
-fn AnnotatorRoute() -> impl IntoView {
+fn AnnotatorPage() -> impl IntoView {
     let url = use_location();
+    let first_path = url.pathname.get_untracked();
+    write_addresses_of_rendered_pages();
     let here = PageLocation::from_browser_address();
     provide_context(here.clone());
     let follow_address = move || {
         here.update_address_signals(&url.pathname.read(), &url.search.read(), &url.hash.read());
     };
-    let page = Memo::new(move |_| PageRoute::parse(&url.pathname.read(), ""));
+    let page = Memo::new(move |_| {
+        PageRoute::parse(&url.pathname.read(), "").filter(PageRoute::is_of_annotator)
+    });
     let title = move || page.read().as_ref()?.full_title();
     Effect::new({
         let follow_address = follow_address.clone();
@@ -81,10 +48,28 @@ fn AnnotatorRoute() -> impl IntoView {
         let page = page.get();
         // A page reads its parameters when it is created, before the effect.
         untrack(&follow_address);
-        page.map(review::render_annotator_page)
+        match page {
+            Some(page) => review::render_annotator_page(page),
+            // Loading it again would not change that this program was loaded for the address.
+            None if *url.pathname.read() == first_path => view! { <NotFound/> }.into_any(),
+            None => view! { <OtherProgram/> }.into_any(),
+        }
     };
     view! {
         <Title text=move || title().unwrap_or_default()/>
         {shown}
     }
+}
+
+/// Loads the program of another page by loading the page.
+#[component]
+fn OtherProgram() -> impl IntoView {
+    // The address is written before the next task.
+    set_timeout(
+        || {
+            let _ = window().location().reload();
+        },
+        Duration::ZERO,
+    );
+    view! { <p class="note until" role="status">"Loading the page"</p> }
 }

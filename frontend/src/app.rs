@@ -2,19 +2,18 @@
 
 use leptos::prelude::*;
 use leptos_meta::Title;
-use leptos_router::components::{Route, Routes};
-use leptos_router::hooks::{use_navigate, use_url};
-use leptos_router::{NavigateOptions, PartialPathMatch, PathSegment, PossibleRouteMatch};
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_location, use_navigate, use_url};
 
 use crate::bundle_loader::LazyBundlePage;
 use crate::old_addresses::present_address;
-use crate::page_frame::{NotFound, PageFrame, RouteMatcher};
+use crate::page_frame::{NotFound, PageFrame, write_addresses_of_rendered_pages};
 use crate::pages::instances::ProbeInstancesPage;
 use crate::pages::studies::Studies;
 use crate::pages::study::StudyPage;
 use crate::pages::study::tabs::StudyTab;
 use crate::pages::workbench::WorkbenchPage;
-use crate::routes::PageRoute;
+use crate::routes::{ANY_INSTANCE, PageRoute};
 use crate::tour::GuidedTour;
 
 /// Renders the application: the page that matches the address in its frame.
@@ -22,37 +21,52 @@ use crate::tour::GuidedTour;
 pub(crate) fn App() -> impl IntoView {
     view! {
         <PageFrame after_main=|| view! { <GuidedTour/> }>
-            <Routes fallback=NotFound>
-                <Route path=RouteMatcher(|it| *it == PageRoute::Studies) view=Studies/>
-                <Route path=RouteMatcher(|it| StudyTab::of_page(it).is_some()) view=StudyPage/>
-                <Route
-                    path=RouteMatcher(|it| matches!(it, PageRoute::Instances { .. }))
-                    view=ProbeInstancesPage
-                />
-                <Route path=RouteMatcher(|it| *it == PageRoute::Workbench) view=WorkbenchPage/>
-                <Route path=RouteMatcher(|it| it.lazy_title().is_some()) view=LazyRoute/>
-                <Route path=OldAddressMatcher view=OldAddress/>
-            </Routes>
+            <PageAtAddress/>
         </PageFrame>
     }
 }
 
-/// Matches the paths that pages had before.
-#[derive(Debug, Clone, Copy)]
-struct OldAddressMatcher;
+/// What is mounted at an address. It stays mounted as long as only its parameters change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MountedPage {
+    Studies,
+    Study,
+    Instances,
+    Workbench,
+    Lazy,
+    OldAddress,
+    NotFound,
+}
 
-impl PossibleRouteMatch for OldAddressMatcher {
-    fn optional(&self) -> bool {
-        false
+impl MountedPage {
+    fn at_path(path: &str) -> MountedPage {
+        // Which page it is does not depend on the parameters of an instance.
+        match PageRoute::parse(path, ANY_INSTANCE) {
+            Some(PageRoute::Studies) => MountedPage::Studies,
+            Some(PageRoute::Instances { .. }) => MountedPage::Instances,
+            Some(PageRoute::Workbench) => MountedPage::Workbench,
+            Some(page) if StudyTab::of_page(&page).is_some() => MountedPage::Study,
+            Some(page) if page.lazy_title().is_some() => MountedPage::Lazy,
+            _ if present_address(path, "").is_some() => MountedPage::OldAddress,
+            _ => MountedPage::NotFound,
+        }
     }
+}
 
-    fn test<'a>(&self, path: &'a str) -> Option<PartialPathMatch<'a>> {
-        // Which parameters there are does not matter here.
-        present_address(path, "")?;
-        Some(PartialPathMatch::new("", Vec::new(), path))
+#[component]
+fn PageAtAddress() -> impl IntoView {
+    write_addresses_of_rendered_pages();
+    let path = use_location().pathname;
+    let page = Memo::new(move |_| MountedPage::at_path(&path.read()));
+    move || match page.get() {
+        MountedPage::Studies => view! { <Studies/> }.into_any(),
+        MountedPage::Study => view! { <StudyPage/> }.into_any(),
+        MountedPage::Instances => view! { <ProbeInstancesPage/> }.into_any(),
+        MountedPage::Workbench => view! { <WorkbenchPage/> }.into_any(),
+        MountedPage::Lazy => view! { <LazyRoute/> }.into_any(),
+        MountedPage::OldAddress => view! { <OldAddress/> }.into_any(),
+        MountedPage::NotFound => view! { <NotFound/> }.into_any(),
     }
-
-    fn generate_path(&self, _: &mut Vec<PathSegment>) {}
 }
 
 /// Replaces an address that a page had before by its present one, in the history as well.

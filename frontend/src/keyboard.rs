@@ -76,7 +76,7 @@ fn add_key_listener(
             return;
         }
         let key = if key.chars().count() == 1 {
-            key.to_lowercase()
+            key.to_ascii_lowercase()
         } else {
             key
         };

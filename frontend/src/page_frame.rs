@@ -7,13 +7,13 @@ use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::Router;
 use leptos_router::hooks::use_location;
-use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
+use leptos_router::location::{BrowserUrl, LocationProvider};
 
 use crate::api::transport::server_info_signal;
 use crate::api::{self, RequestTransport};
 use crate::first_paint::{self, InOwnTask};
 use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
-use crate::routes::{ANY_INSTANCE, PageRoute};
+use crate::routes::PageRoute;
 use crate::site_checks::SiteCheckStatus;
 use crate::site_host::site_address;
 use crate::theme::PageTheme;
@@ -38,7 +38,7 @@ pub(crate) fn PageFrame(
     /// What stands between the page and the footer.
     #[prop(optional, into)]
     after_main: ViewFnOnce,
-    /// The routes of the program, one of which matches the address.
+    /// The page that matches the address.
     children: Children,
 ) -> impl IntoView {
     provide_meta_context();
@@ -88,22 +88,15 @@ fn focus_main(event: leptos::ev::MouseEvent) {
     keyboard::focus_element_with_id("main");
 }
 
-/// Matches the paths whose page satisfies a predicate.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RouteMatcher(pub(crate) fn(&PageRoute) -> bool);
-
-impl PossibleRouteMatch for RouteMatcher {
-    fn optional(&self) -> bool {
-        false
-    }
-
-    fn test<'a>(&self, path: &'a str) -> Option<PartialPathMatch<'a>> {
-        // A predicate does not depend on the values, which may be in the query string.
-        PageRoute::parse(path, ANY_INSTANCE).filter(self.0)?;
-        Some(PartialPathMatch::new("", Vec::new(), path))
-    }
-
-    fn generate_path(&self, _: &mut Vec<PathSegment>) {}
+/// Writes the address of each page into the history when the page has been rendered. The router
+/// leaves this to its `Routes`, whose nested routes no page needs.
+pub(crate) fn write_addresses_of_rendered_pages() {
+    let path = use_location().pathname;
+    let browser = expect_context::<BrowserUrl>();
+    Effect::new(move |_| {
+        path.track();
+        browser.ready_to_complete();
+    });
 }
 
 /// Renders the header: brand, links to the pages, keyboard help and theme button.

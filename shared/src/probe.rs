@@ -6,6 +6,7 @@
 //! transfer, whose documents are added to the collection. Mining sees documents, never scores.
 
 mod claim;
+mod decimal;
 mod precondition;
 pub mod limits;
 pub mod features;

@@ -16,9 +16,7 @@
 //! [`StudyDefinition::validate`]: crate::study::StudyDefinition::validate
 //! [`validate_study_name`]: crate::study::validate_study_name
 
-#[cfg(not(target_family = "wasm"))]
-use unicode_normalization::UnicodeNormalization;
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+use unicode::{has_category_other, is_letter_number_punctuation_or_symbol, normalization_form_c};
 
 use crate::error::{Error, ErrorFieldName, InvalidFieldReason};
 
@@ -144,18 +142,6 @@ fn check_characters(field: &ErrorFieldName, text: &str) -> Result<(), Error> {
     }
 }
 
-#[cfg(not(target_family = "wasm"))]
-fn normalization_form_c(word: &str) -> String {
-    word.nfc().collect()
-}
-
-/// The tables of the forms would be a tenth of an annotator's program, and browsers have them.
-#[cfg(target_family = "wasm")]
-fn normalization_form_c(word: &str) -> String {
-    let normalized = js_sys::JsString::from(word).normalize("NFC");
-    normalized.into()
-}
-
 fn check_word(field: ErrorFieldName, word: &str, most: usize) -> Result<String, Error> {
     check_characters(&field, word)?;
     let words: Vec<String> = word.split_whitespace().map(normalization_form_c).collect();
@@ -186,8 +172,7 @@ fn check_length(field: impl Into<ErrorFieldName>, text: &str, most: usize) -> Re
 /// because Persian and the scripts of India need them.
 fn is_unseen(it: char) -> bool {
     let separates = matches!(it, '\u{2028}' | '\u{2029}');
-    let is_other = it.general_category_group() == GeneralCategoryGroup::Other;
-    separates || is_other && !matches!(it, '\u{200C}' | '\u{200D}')
+    separates || has_category_other(it) && !matches!(it, '\u{200C}' | '\u{200D}')
 }
 
 /// Whether a character is a letter, digit, punctuation mark or symbol, except for the Hangul
@@ -197,14 +182,55 @@ fn is_drawn(it: char) -> bool {
         it,
         '\u{115F}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{FFA0}'
     );
-    !is_blank
-        && matches!(
+    !is_blank && is_letter_number_punctuation_or_symbol(it)
+}
+
+/// The properties of characters, from tables.
+#[cfg(not(target_family = "wasm"))]
+mod unicode {
+    use unicode_normalization::UnicodeNormalization;
+    use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+
+    pub(super) fn normalization_form_c(word: &str) -> String {
+        word.nfc().collect()
+    }
+
+    pub(super) fn has_category_other(it: char) -> bool {
+        it.general_category_group() == GeneralCategoryGroup::Other
+    }
+
+    pub(super) fn is_letter_number_punctuation_or_symbol(it: char) -> bool {
+        matches!(
             it.general_category_group(),
             GeneralCategoryGroup::Letter
                 | GeneralCategoryGroup::Number
                 | GeneralCategoryGroup::Punctuation
                 | GeneralCategoryGroup::Symbol
         )
+    }
+}
+
+/// The same from the browser: the tables would be an eighth of an annotator's program.
+#[cfg(target_family = "wasm")]
+mod unicode {
+    use js_sys::{JsString, RegExp};
+
+    thread_local! {
+        static OTHER: RegExp = RegExp::new(r"\p{C}", "u");
+        static DRAWN: RegExp = RegExp::new(r"[\p{L}\p{N}\p{P}\p{S}]", "u");
+    }
+
+    pub(super) fn normalization_form_c(word: &str) -> String {
+        JsString::from(word).normalize("NFC").into()
+    }
+
+    pub(super) fn has_category_other(it: char) -> bool {
+        OTHER.with(|category| category.test(it.encode_utf8(&mut [0; 4])))
+    }
+
+    pub(super) fn is_letter_number_punctuation_or_symbol(it: char) -> bool {
+        DRAWN.with(|categories| categories.test(it.encode_utf8(&mut [0; 4])))
+    }
 }
 
 #[cfg(test)]

@@ -165,13 +165,14 @@ impl InMemoryTaskState {
     /// Returns the summary of the task for lists, with the progress of a person.
     pub(crate) fn task_summary(&self, person: Option<PersonId>) -> AnnotationTaskSummary {
         let row = self.task_row();
+        let names = row.task.probes.iter().map(|it| it.name().into_owned());
         AnnotationTaskSummary {
             task: row.no,
             title: row.task.title.clone(),
             study: row.task.study.clone(),
             status: row.state,
             are_results_public: row.results_public,
-            probes: row.task.probes.clone(),
+            probe_names: names.collect(),
             created_ms: row.made_ms,
             is_simulated: row.task.is_simulated(),
             progress: self.progress_summary_for_person(person),

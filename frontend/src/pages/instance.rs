@@ -256,7 +256,7 @@ fn InstanceContent(
         let header = move || {
             view! {
                 <span class="note">
-                    <Term of=GlossaryTerm::Probe(probe)>{probe.name()}</Term> ", "
+                    <Term of=GlossaryTerm::of_probe(probe)>{probe.name()}</Term> ", "
                     <Term of=GlossaryTerm::Variant(variant)>{axiom_variant_label(variant)}</Term>
                 </span>
             }

@@ -340,7 +340,7 @@ fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
                 class="axiom"
                 aria-description=about.statement
                 style=("--c", grid_column_of_probe(&frame, at).to_string())
-                {..explains(GlossaryTerm::Probe(column.probe))}
+                {..explains(GlossaryTerm::of_probe(column.probe))}
             >
                 <b class="term">{column.probe.name()}</b>
                 <span>{about.short_title}</span>

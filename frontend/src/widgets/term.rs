@@ -148,9 +148,10 @@ fn split_at_terms(text: &str) -> Vec<(&str, Option<GlossaryTerm>)> {
         is_whole.then_some((start, end))
     };
     let found = GlossaryTerm::PHRASES.iter().filter_map(|(phrase, term)| {
-        let mut letters = phrase.chars();
-        let first = letters.next().into_iter().flat_map(char::to_uppercase);
-        let capitalized: String = first.chain(letters).collect();
+        let mut capitalized = (*phrase).to_owned();
+        if let Some(first) = capitalized.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
         let places = text
             .match_indices(phrase)
             .chain(text.match_indices(capitalized.as_str()));

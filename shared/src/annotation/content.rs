@@ -16,8 +16,8 @@ use crate::study::instance_details::{HighlightedText, QueryTermInfo};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnnotationItemContent {
-    /// The probe, which selects the worked example that helps.
-    pub probe: Probe,
+    /// The probe, whose reason is rated after the decision.
+    pub probe: ProbeSummary,
     /// The variant of the axiom.
     pub variant: AxiomVariant,
     /// The kind of claim: instances of two and of three documents have different questions.
@@ -34,6 +34,32 @@ pub struct AnnotationItemContent {
     /// Whether the texts of the documents are not included.
     #[serde(default)]
     pub texts_withheld: bool,
+}
+
+/// A probe with its explanation, which the small program of annotators does not contain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProbeSummary {
+    /// The probe, which selects the worked example that helps.
+    pub probe: Probe,
+    /// The name in the literature, for example `M-TDC`.
+    pub name: String,
+    /// Two or three words; empty for a probe that has none.
+    pub short_title: String,
+    /// What the probe states, in one sentence.
+    pub statement: String,
+}
+
+impl From<Probe> for ProbeSummary {
+    fn from(probe: Probe) -> ProbeSummary {
+        let described = probe.probe_description();
+        ProbeSummary {
+            probe,
+            name: probe.name().into_owned(),
+            short_title: described.short_title.to_owned(),
+            statement: described.statement.to_owned(),
+        }
+    }
 }
 
 /// The document that a ranker prefers.
@@ -91,7 +117,7 @@ impl AnnotationItemContent {
             }),
         });
         Ok(AnnotationItemContent {
-            probe: place.probe,
+            probe: place.probe.into(),
             variant: place.variant,
             claim: claim.kind(),
             query: bare(read.query),

@@ -98,8 +98,8 @@ pub struct AnnotationTaskSummary {
     pub status: AnnotationTaskStatus,
     /// Whether its results are shown to everybody on the page of a published study.
     pub are_results_public: bool,
-    /// The probes whose instances are drawn.
-    pub probes: Vec<Probe>,
+    /// The names of the probes whose instances are drawn, for example `M-TDC`.
+    pub probe_names: Vec<String>,
     /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,
     /// Whether its annotators are simulated, and no people.

@@ -12,6 +12,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+use super::decimal::{format_decimal, parse_decimal};
 use super::features::{
     AxiomInstancesForQuery, DocumentFeatures, QueryPoolFeatures, RequiredDocumentFeatures,
 };
@@ -357,7 +358,7 @@ impl fmt::Display for MeasureAndMatchTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tolerance = match self.tolerance.0 {
             0 => String::new(),
-            _ => format!("~{}", self.tolerance.value()),
+            thousandths => format!("~{}", format_decimal(thousandths, 3)),
         };
         let (control, variable) = (self.control.slug(), self.variable.slug());
         write!(f, "match:{control}{tolerance}:{variable}")
@@ -391,17 +392,16 @@ impl FromStr for MeasureAndMatchTest {
         let (control, tolerance) = match control.split_once('~') {
             None => (control, ControlMeasurementTolerance::default()),
             Some((control, written)) => {
-                let thousandths = written.parse::<f64>().ok().map(|it| it * 1000.0);
-                let fine = thousandths.filter(|it| (1.0..=1e9).contains(it));
-                let fine = fine.ok_or_else(|| {
+                let thousandths = parse_decimal(written, 3);
+                let thousandths = thousandths.filter(|it| (1..=1_000_000_000).contains(it));
+                let tolerance = thousandths.map(ControlMeasurementTolerance);
+                let tolerance = tolerance.ok_or_else(|| {
                     refuse(format!(
-                        "`{written}` is not a tolerance between .001 and 1,000,000"
+                        "`{written}` is not a tolerance: enter a number between .001 and \
+                         1,000,000 with at most three decimal places"
                     ))
                 })?;
-                (
-                    control,
-                    ControlMeasurementTolerance(libm::round(fine) as u32),
-                )
+                (control, tolerance)
             }
         };
         let matching = MeasureAndMatchTest {

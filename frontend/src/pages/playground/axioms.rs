@@ -303,7 +303,7 @@ fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
     view! {
         <div class="holds" class:not=!applies>
             <div class="named">
-                <a href=href class="term" {..explains(GlossaryTerm::Probe(probe))}>
+                <a href=href class="term" {..explains(GlossaryTerm::of_probe(probe))}>
                     <b>{name}</b>
                 </a>
                 {(!about.example.is_empty())

@@ -10,8 +10,8 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use shared::annotation::assignment::{AssignmentPhase, LEASE_MS};
+use shared::annotation::content::ProbeSummary;
 use shared::api::annotation::{GetTaskRequest, ListOwnEventsRequest, TaskId, TaskResponse};
-use shared::probe::Probe;
 
 use crate::api::{self, NO_SERVER, RequestError};
 use crate::keyboard::{self, KeyPressOutcome};
@@ -171,7 +171,7 @@ struct AnnotationDialogs {
     report: NodeRef<html::Dialog>,
     example: NodeRef<html::Dialog>,
     /// The probe whose example is shown.
-    of: RwSignal<Option<Probe>>,
+    of: RwSignal<Option<ProbeSummary>>,
 }
 
 impl AnnotationDialogs {
@@ -187,7 +187,7 @@ impl AnnotationDialogs {
     fn show_example(self, work: AnnotationPageState) {
         let probe = work
             .session
-            .with_untracked(|it| it.displayed_item().map(|it| it.item.content.probe));
+            .with_untracked(|it| it.displayed_item().map(|it| it.item.content.probe.clone()));
         if probe.is_some() {
             self.of.set(probe);
             dialogs::open_dialog(self.example);
@@ -255,7 +255,7 @@ fn Item(
     let (sides, claim, probe) = (
         screen.item.assignment.display_order,
         content.claim,
-        content.probe,
+        content.probe.clone(),
     );
     let marked = !content.terms.is_empty();
     let over = question_note(&screen);

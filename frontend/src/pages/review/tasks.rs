@@ -176,7 +176,6 @@ struct TaskPermissions {
 #[component]
 fn TaskCard(card: AnnotationTaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     let (task, state, standing) = (card.task, card.status, card.progress);
-    let axioms: Vec<_> = card.probes.iter().map(|it| it.name()).collect();
     let starts = state == AnnotationTaskStatus::Open && for_whom.named;
     let start = starts.then(|| {
         let (word, class) = match standing {
@@ -242,7 +241,7 @@ fn TaskCard(card: AnnotationTaskSummary, for_whom: TaskPermissions) -> impl Into
                 <p class="facts">
                     <span>{task_status_label(state)} {hidden}</span>
                     <span>"study " {card.study}</span>
-                    <span>{axioms.join(", ")}</span>
+                    <span>{card.probe_names.join(", ")}</span>
                 </p>
                 {(for_whom.named && !card.is_simulated)
                     .then(|| {

@@ -11,8 +11,8 @@ pub(crate) enum GlossaryTerm {
     Analyzer,
     /// Average precision.
     AveragePrecision,
-    /// An axiom or a behavioral test.
-    Probe(Probe),
+    /// An axiom or a behavioral test, with its statement.
+    ProbeStatement(&'static str),
     /// The documents that are considered for a query.
     CandidatePool,
     /// What an axiom demands of the scores.
@@ -99,7 +99,7 @@ impl GlossaryTerm {
                 "Average precision, from 0 to 1: the mean of the precision at the rank of each \
                  relevant document, where a relevant document that was not retrieved counts 0."
             }
-            GlossaryTerm::Probe(probe) => probe.probe_description().statement,
+            GlossaryTerm::ProbeStatement(statement) => statement,
             GlossaryTerm::CandidatePool => "The documents that are considered for a query.",
             GlossaryTerm::ExpectedPreference => {
                 "What an axiom demands of the scores of an instance: S(d1) > S(d2), \
@@ -229,10 +229,15 @@ impl GlossaryTerm {
         }
     }
 
+    /// Returns the term for a probe, which its statement defines.
+    pub(crate) fn of_probe(probe: Probe) -> GlossaryTerm {
+        GlossaryTerm::ProbeStatement(probe.probe_description().statement)
+    }
+
     /// Returns the term for an axiom such as `TFC1`; none for another text.
     pub(crate) fn of_axiom_name(name: &str) -> Option<GlossaryTerm> {
         let axiom = Axiom::ALL.iter().find(|it| it.name() == name)?;
-        Some(GlossaryTerm::Probe(Probe::Axiom(*axiom)))
+        Some(GlossaryTerm::of_probe(Probe::Axiom(*axiom)))
     }
 }
 

@@ -22,6 +22,7 @@ mod tests;
 use std::fmt;
 
 use super::Axiom;
+use crate::probe::decimal::format_decimal;
 use crate::probe::features::QueryPoolFeatures;
 use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, PreconditionQuantity};
 
@@ -315,7 +316,7 @@ impl fmt::Display for AxiomCombinationFormula {
             };
             let part = match op {
                 Op::Axiom(place) => (Precedence::Name, leaf(place).slug().into_owned()),
-                Op::Number(it) => (Precedence::Name, format!("{}", f64::from(it) / 100.0)),
+                Op::Number(it) => (Precedence::Name, format_decimal(it.into(), 2)),
                 Op::Plus => between('+', Precedence::Sum, Precedence::Product),
                 Op::Minus => between('-', Precedence::Sum, Precedence::Product),
                 Op::Times => between('*', Precedence::Product, Precedence::Name),

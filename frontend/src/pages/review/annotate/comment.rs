@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use shared::annotation::AxiomReasonRating;
+use shared::annotation::content::ProbeSummary;
 use shared::annotation::event::RatingTagsAndNote;
-use shared::probe::Probe;
 use shared::user_text::{MAX_NOTE_CHARS, MAX_TAG_CHARS, normalize_annotation_tag};
 
 use crate::keyboard;
@@ -76,7 +76,7 @@ impl CommentDraft {
 #[component]
 pub(super) fn CommentFields(
     /// The probe whose reason is rated.
-    probe: Probe,
+    probe: ProbeSummary,
     /// The tags of the task, each with a button.
     tags: Vec<String>,
     /// The comment that is edited.
@@ -142,11 +142,10 @@ pub(super) fn CommentFields(
             </RadioButton>
         }
     });
-    let about = probe.probe_description();
-    let reason = if about.short_title.is_empty() {
-        probe.name().into_owned()
+    let reason = if probe.short_title.is_empty() {
+        probe.name
     } else {
-        format!("{}, {}", probe.name(), about.short_title)
+        format!("{}, {}", probe.name, probe.short_title)
     };
     let rating = is_decided.then(|| {
         view! {

@@ -2,6 +2,7 @@
 
 use leptos::html;
 use leptos::prelude::*;
+use shared::annotation::content::ProbeSummary;
 use shared::annotation::event::SkipReason;
 use shared::probe::{Axiom, Probe};
 use shared::user_text::MAX_NOTE_CHARS;
@@ -158,14 +159,13 @@ pub(super) fn AxiomExampleDialog(
     /// The dialog, which a key opens.
     place: DialogRef,
     /// The probe of the example; none until the dialog is opened.
-    probe: RwSignal<Option<Probe>>,
+    probe: RwSignal<Option<ProbeSummary>>,
 ) -> impl IntoView {
     let body = move || {
         probe.get().map(|probe| {
-            let about = probe.probe_description();
-            let example = probe.as_axiom().filter(|it| Axiom::ALL.contains(it));
+            let example = probe.probe.as_axiom().filter(|it| Axiom::ALL.contains(it));
             view! {
-                <p class="statement">{about.statement}</p>
+                <p class="statement">{probe.statement}</p>
                 {example.map(worked_example)}
                 <p class="note">
                     <a href=PageRoute::About.href() target="_blank">"About all axioms"</a>
@@ -174,7 +174,7 @@ pub(super) fn AxiomExampleDialog(
             }
         })
     };
-    let name = move || probe.get().map(|it| it.name());
+    let name = move || probe.get().map(|it| it.name);
     view! {
         <dialog node_ref=place class="wide-dialog" aria-labelledby="example-title">
             <DialogHead place id="example-title">{name} ": what it predicts"</DialogHead>

@@ -26,7 +26,7 @@ pub(super) fn ItemHistoryView(
     let content = &found.content;
     let probe = format!(
         "{}, {}",
-        content.probe.name(),
+        content.probe.name,
         axiom_variant_label(content.variant)
     );
     let together =

@@ -44,7 +44,7 @@ fn headings() -> Vec<(GlossaryTerm, String)> {
     ];
     all.extend(hypotheses.map(|it| entry(GlossaryTerm::Hypothesis(it), "Hypotheses H1-H4")));
     let axioms = Probe::list_minable_paper_axioms(true).into_iter();
-    all.extend(axioms.map(|it| entry(GlossaryTerm::Probe(it), &it.name())));
+    all.extend(axioms.map(|it| entry(GlossaryTerm::of_probe(it), &it.name())));
     all
 }
 

@@ -3,6 +3,7 @@
 use super::{AxiomCombinationFormula, LONGEST, Op, leaves};
 use crate::error::{Error, ErrorFieldName};
 use crate::probe::Axiom;
+use crate::probe::decimal::parse_decimal;
 
 /// The maximum nesting depth of parentheses.
 const DEEPEST: usize = 24;
@@ -287,17 +288,15 @@ impl FormulaParser<'_> {
         let word = self.word();
         let first = word.chars().next();
         if first.is_some_and(|it| it.is_ascii_digit() || it == '.') {
-            let hundredths = word.parse::<f64>().ok().map(|it| it * 100.0);
-            let whole = hundredths.filter(|it| (it - libm::round(*it)).abs() < 1e-6);
-            let fits = whole.filter(|it| *it <= f64::from(u16::MAX));
-            let Some(hundredths) = fits else {
+            let hundredths = parse_decimal(&word, 2).and_then(|it| u16::try_from(it).ok());
+            let Some(hundredths) = hundredths else {
                 self.at = before;
                 return Err(self.wrong(
                     "a number must be between 0 and 655.35 and have at most \
                      two decimal places",
                 ));
             };
-            self.push(Op::Number(libm::round(hundredths) as u16));
+            self.push(Op::Number(hundredths));
             return Ok(OperandKind::Number);
         }
         let named = (!word.is_empty())

@@ -21,7 +21,7 @@ fn item(number: u32, part: AssignmentPhase) -> AssignedItem {
             phase: part,
         },
         content: AnnotationItemContent {
-            probe: Probe::Axiom(Axiom::Tfc1),
+            probe: Probe::Axiom(Axiom::Tfc1).into(),
             variant: AxiomVariant::Fixed,
             claim: ScoreClaimKind::Higher,
             query: text("query"),
