@@ -11,6 +11,7 @@ use super::input::PlaygroundInput;
 use super::manipulations::ManipulationButtons;
 use super::state::{NAMES, PlaygroundState};
 use super::text_history::TextUndoHistory;
+use crate::first_paint::InOwnTask;
 use crate::number_format;
 use crate::widgets::details::DetailsOnDemand;
 use crate::widgets::text_diff::{
@@ -56,7 +57,7 @@ pub(super) fn QueryAndDocumentFields(
         />
         <div class="docs" class:three=three>
             <For each=places key=|at| *at let:at>
-                <DocumentField desk at/>
+                <InOwnTask><DocumentField desk at/></InOwnTask>
             </For>
         </div>
     }

@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use shared::annotation::content::ProbeSummary;
 use shared::annotation::event::SkipReason;
-use shared::probe::{Axiom, Probe};
+use shared::probe::Axiom;
 use shared::user_text::MAX_NOTE_CHARS;
 
 #[cfg(not(feature = "lazy-bundle"))]
@@ -191,7 +191,7 @@ fn worked_example(axiom: Axiom) -> AnyView {
 /// Loads the example, which is computed: rankers and axioms would double this program.
 #[cfg(not(feature = "lazy-bundle"))]
 fn worked_example(axiom: Axiom) -> AnyView {
-    let axiom = Probe::Axiom(axiom);
+    let axiom = shared::probe::Probe::Axiom(axiom);
     let path = PageRoute::AxiomExample { axiom }.href();
     view! { <LazyBundlePage path until="Loading the example"/> }.into_any()
 }
