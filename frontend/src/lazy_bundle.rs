@@ -18,7 +18,7 @@ use web_sys::HtmlElement;
 use crate::api::{self, OutgoingRequest, RequestError};
 use crate::location::PageLocation;
 use crate::pages::about::AboutPage;
-use crate::pages::about::worked_example::AxiomWorkedExample;
+use crate::pages::about::worked_example::StatementWithExample;
 use crate::pages::compare::CompareRankers;
 use crate::pages::compare_studies::CompareStudiesPage;
 use crate::pages::figures::FiguresPage;
@@ -90,10 +90,9 @@ fn page_view(page: PageRoute) -> AnyView {
         PageRoute::Training { training } => view! { <TrainingPage training/> }.into_any(),
         PageRoute::Operator => view! { <OperatorPage/> }.into_any(),
         PageRoute::About => view! { <AboutPage/> }.into_any(),
-        PageRoute::AxiomExample { axiom } => axiom
-            .as_axiom()
-            .map(|axiom| view! { <AxiomWorkedExample axiom/> })
-            .into_any(),
+        PageRoute::AxiomExample { axiom: probe } => {
+            view! { <StatementWithExample probe/> }.into_any()
+        }
         page @ (PageRoute::ReviewTasks | PageRoute::AnnotateTask { .. } | PageRoute::Join) => {
             review::render_annotator_page(page)
         }

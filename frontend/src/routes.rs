@@ -114,9 +114,10 @@ pub(crate) enum PageRoute {
     Operator,
     /// The documentation of axioms, statistics, API and citation.
     About,
-    /// The worked example of an axiom, a part of other pages and not a page by itself.
+    /// What an axiom or another probe states, with its worked example: a part of other pages and
+    /// not a page by itself.
     AxiomExample {
-        /// The axiom.
+        /// The axiom or other probe.
         axiom: Probe,
     },
 }

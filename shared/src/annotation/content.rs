@@ -36,7 +36,7 @@ pub struct AnnotationItemContent {
     pub texts_withheld: bool,
 }
 
-/// A probe with its explanation, which the small program of annotators does not contain.
+/// A probe with its names, which the small program of annotators does not contain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProbeSummary {
@@ -46,18 +46,14 @@ pub struct ProbeSummary {
     pub name: String,
     /// Two or three words; empty for a probe that has none.
     pub short_title: String,
-    /// What the probe states, in one sentence.
-    pub statement: String,
 }
 
 impl From<Probe> for ProbeSummary {
     fn from(probe: Probe) -> ProbeSummary {
-        let described = probe.probe_description();
         ProbeSummary {
             probe,
             name: probe.name().into_owned(),
-            short_title: described.short_title.to_owned(),
-            statement: described.statement.to_owned(),
+            short_title: probe.probe_description().short_title.to_owned(),
         }
     }
 }

@@ -16,6 +16,19 @@ use crate::routes::PageRoute;
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::term_contributions::format_signed_score;
 
+/// Renders what a probe states and, for an axiom with one, the worked example.
+#[component]
+pub(crate) fn StatementWithExample(
+    /// The probe that is explained.
+    probe: Probe,
+) -> impl IntoView {
+    let axiom = probe.as_axiom().filter(|it| Axiom::ALL.contains(it));
+    view! {
+        <p class="statement">{probe.probe_description().statement}</p>
+        {axiom.map(|axiom| view! { <AxiomWorkedExample axiom/> })}
+    }
+}
+
 /// Renders the query, the documents, the preconditions, and the verdicts of BM25 and QL.
 #[component]
 pub(crate) fn AxiomWorkedExample(

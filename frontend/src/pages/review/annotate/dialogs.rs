@@ -4,14 +4,14 @@ use leptos::html;
 use leptos::prelude::*;
 use shared::annotation::content::ProbeSummary;
 use shared::annotation::event::SkipReason;
-use shared::probe::Axiom;
+use shared::probe::Probe;
 use shared::user_text::MAX_NOTE_CHARS;
 
 #[cfg(not(feature = "lazy-bundle"))]
 use crate::bundle_loader::LazyBundlePage;
 use crate::keyboard;
 #[cfg(feature = "lazy-bundle")]
-use crate::pages::about::worked_example::AxiomWorkedExample;
+use crate::pages::about::worked_example::StatementWithExample;
 use crate::pages::review::item::ButtonWithShortcutKey;
 use crate::routes::PageRoute;
 
@@ -163,10 +163,8 @@ pub(super) fn AxiomExampleDialog(
 ) -> impl IntoView {
     let body = move || {
         probe.get().map(|probe| {
-            let example = probe.probe.as_axiom().filter(|it| Axiom::ALL.contains(it));
             view! {
-                <p class="statement">{probe.statement}</p>
-                {example.map(worked_example)}
+                {explanation(probe.probe)}
                 <p class="note">
                     <a href=PageRoute::About.href() target="_blank">"About all axioms"</a>
                     " (opens in a new tab)"
@@ -184,14 +182,13 @@ pub(super) fn AxiomExampleDialog(
 }
 
 #[cfg(feature = "lazy-bundle")]
-fn worked_example(axiom: Axiom) -> AnyView {
-    view! { <AxiomWorkedExample axiom/> }.into_any()
+fn explanation(probe: Probe) -> AnyView {
+    view! { <StatementWithExample probe/> }.into_any()
 }
 
-/// Loads the example, which is computed: rankers and axioms would double this program.
+/// Loads the explanation, whose example is computed: rankers and axioms would double this program.
 #[cfg(not(feature = "lazy-bundle"))]
-fn worked_example(axiom: Axiom) -> AnyView {
-    let axiom = shared::probe::Probe::Axiom(axiom);
+fn explanation(axiom: Probe) -> AnyView {
     let path = PageRoute::AxiomExample { axiom }.href();
     view! { <LazyBundlePage path until="Loading the example"/> }.into_any()
 }
