@@ -53,6 +53,7 @@ impl MountedPage {
     }
 }
 
+/// Renders what is mounted at the address.
 #[component]
 fn PageAtAddress() -> impl IntoView {
     write_addresses_of_rendered_pages();

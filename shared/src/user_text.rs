@@ -210,7 +210,7 @@ mod unicode {
     }
 }
 
-/// The same from the browser: the tables would be an eighth of an annotator's program.
+/// The same from the browser, since the tables would enlarge an annotator's program.
 #[cfg(target_family = "wasm")]
 mod unicode {
     use js_sys::{JsString, RegExp};

@@ -1,9 +1,9 @@
 //! Decimal numbers in the names of probes, as integers of their last place: exact, and a program
 //! that only reads names needs no tables of powers for them.
 
-/// Parses digits with an optional decimal point, such as `2`, `0.25` or `.5`, in units of
-/// 10^−`n_places`. Returns `None` if the text is no such number, has more places other than zeros,
-/// or is too large.
+/// Parses digits with an optional decimal point, such as `2`, `0.25` or `.5`. Returns the number in
+/// units of 10^−`n_places`, or `None` if the text is anything else, has more decimal places that
+/// are not zero, or does not fit 32 bits.
 pub(super) fn parse_decimal(text: &str, n_places: usize) -> Option<u32> {
     let (whole, places) = text.split_once('.').unwrap_or((text, ""));
     let places = places.trim_end_matches('0');
@@ -15,8 +15,8 @@ pub(super) fn parse_decimal(text: &str, n_places: usize) -> Option<u32> {
     format!("0{whole}{places:0<n_places$}").parse().ok()
 }
 
-/// Formats an integer in units of 10^−`n_places` as [`parse_decimal`] reads it, without needless
-/// zeros.
+/// Formats a number that is given in units of 10^−`n_places`, without trailing zeros, so that
+/// [`parse_decimal`] returns the same integer for it.
 pub(super) fn format_decimal(value: u32, n_places: usize) -> String {
     let digits = format!("{value:0>width$}", width = n_places + 1);
     let (whole, places) = digits.split_at(digits.len() - n_places);

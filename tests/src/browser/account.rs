@@ -19,7 +19,6 @@ fn an_annotator_exports_their_data_and_deletes_their_account() {
     with_tab(&server.address, |tab| {
         let link = server.call(&invite(AccessRole::Annotator)).token;
         tab.open(&format!("/join#{link}"));
-        // The page checks the characters with the regular expressions of the browser.
         for (name, reason) in [
             ("A\u{200B}nn", "contains an invisible character (U+200B)"),
             ("\u{3164}", "contains only invisible characters"),
