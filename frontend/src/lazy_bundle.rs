@@ -16,6 +16,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlElement;
 
 use crate::api::{self, OutgoingRequest, RequestError};
+use crate::first_paint::InOwnTask;
 use crate::location::PageLocation;
 use crate::pages::about::AboutPage;
 use crate::pages::about::worked_example::StatementWithExample;
@@ -65,7 +66,7 @@ pub fn mount_lazy_page(
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
         provide_context(told);
-        page.map(page_view)
+        page.map(|it| view! { <InOwnTask>{page_view(it)}</InOwnTask> })
     });
     MountedLazyPage {
         address,

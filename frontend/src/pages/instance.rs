@@ -142,7 +142,8 @@ pub(crate) fn InstanceDetailsPage() -> impl IntoView {
             .into_any()
         }
         (Some(_), Some((here, Ok(shown)))) => {
-            view! { <InstanceContent here place shown view ways wanted/> }.into_any()
+            view! { <InOwnTask><InstanceContent here place shown view ways wanted/></InOwnTask> }
+                .into_any()
         }
     };
     let stale = move || {
@@ -150,7 +151,7 @@ pub(crate) fn InstanceDetailsPage() -> impl IntoView {
         answered.is_some() && answered != place.get()
     };
     view! {
-        <Crumbs place title view ranker ways/>
+        <InOwnTask><Crumbs place title view ranker ways/></InOwnTask>
         <OptionalErrorMessage error=lost retry=Callback::new(move |()| around.refetch())/>
         <div class:stale=stale aria-busy=move || stale().to_string()>{body}</div>
     }
@@ -263,13 +264,13 @@ fn InstanceContent(
         };
         let (premises, terms) = (shown.preconditions.clone(), shown.terms.clone());
         view! {
-            <Section id="why" name header>
-                <PreconditionTable premises terms caption/>
-            </Section>
+            <InOwnTask>
+                <Section id="why" name header>
+                    <PreconditionTable premises terms caption/>
+                </Section>
+            </InOwnTask>
         }
     });
-    let changes = (!shown.has_withheld_texts)
-        .then(|| view! { <DocumentDifferencesSection shown=shown.clone()/> });
     let neural = shown.verdicts.iter().map(|it| &it.ranker);
     let neural = neural.filter(|it| it.kind == RankerKind::Neural);
     let cross = neural
@@ -279,42 +280,51 @@ fn InstanceContent(
     let specs: Vec<String> = neural.map(|it| it.spec.clone()).collect();
     let query = shown.query.text.clone();
     let texts: Vec<String> = shown.docs.iter().map(|it| it.text.text.clone()).collect();
-    let attention = cross.filter(|_| !shown.has_withheld_texts).map(|ranker| {
-        view! { <AttentionMaps ranker query=query.clone() texts=texts.clone()/> }
+    let is_behavior = !shown.probe.is_axiom();
+    let withheld = shown.has_withheld_texts;
+    let name = format!("{study}-{}-{}-tokens", shown.probe.slug(), shown.number);
+    let (title, terms) = (shown.query.clone(), shown.terms.clone());
+    // Each part of the page is created in a task of its own.
+    let shown = StoredValue::new(shown);
+    let study = StoredValue::new(study);
+    let details = move || shown.get_value();
+    let study = move || study.get_value();
+    let changes = (!withheld).then(|| {
+        view! { <InOwnTask><DocumentDifferencesSection shown=details()/></InOwnTask> }
     });
-    let counted = (!shown.has_withheld_texts).then(|| {
-        let name = format!("{study}-{}-{}-tokens", shown.probe.slug(), shown.number);
-        let (study, shown) = (study.clone(), shown.clone());
+    let of_texts = (!withheld).then(move || {
+        let attention = cross.map(|ranker| {
+            let (query, texts) = (query.clone(), texts.clone());
+            view! { <InOwnTask><AttentionMaps ranker query texts/></InOwnTask> }
+        });
         view! {
-            <QuerySimilarWordsSection shown=shown.clone()/>
-            <TermContributionsSection study=study.clone() shown=shown.clone() lit/>
-            <TokenMatchesSection name specs query texts/>
+            <InOwnTask><QuerySimilarWordsSection shown=details()/></InOwnTask>
+            <InOwnTask>
+                <TermContributionsSection study=study() shown=details() lit/>
+            </InOwnTask>
+            <InOwnTask><TokenMatchesSection name specs query texts/></InOwnTask>
+            {attention}
         }
     });
-    let is_behavior = !shown.probe.is_axiom();
-    let documents = view! { <InstanceDocuments study=study.clone() shown=shown.clone() lit/> };
-    let scores = view! { <InstanceScoresByRanker study=study.clone() shown=shown.clone()/> };
-    let annotations = view! { <InstanceAnnotationsSection study shown=shown.clone()/> };
     view! {
         <div class="claim">
             <div>
                 <h1 class="query" dir="auto">
-                    <HighlightedTextView marked=shown.query.clone() terms=shown.terms.clone() lit/>
+                    <HighlightedTextView marked=title terms lit/>
                 </h1>
                 <p class="lead">{why} " " {said}</p>
             </div>
-            <InstanceButtons here place view ways wanted withheld=shown.has_withheld_texts/>
+            <InstanceButtons here place view ways wanted withheld/>
         </div>
-        <InOwnTask>{documents}</InOwnTask>
-        <InOwnTask>{changes}</InOwnTask>
+        <InOwnTask><InstanceDocuments study=study() shown=details() lit/></InOwnTask>
+        {changes}
         <div class:behaviour=is_behavior>
             <div class="why" class:alone=!measured>
                 {premises}
-                <InOwnTask>{scores}</InOwnTask>
+                <InOwnTask><InstanceScoresByRanker study=study() shown=details()/></InOwnTask>
             </div>
-            <InOwnTask>{counted}</InOwnTask>
-            <InOwnTask>{attention}</InOwnTask>
-            <InOwnTask>{annotations}</InOwnTask>
+            {of_texts}
+            <InOwnTask><InstanceAnnotationsSection study=study() shown=details()/></InOwnTask>
         </div>
     }
 }

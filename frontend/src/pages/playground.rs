@@ -249,6 +249,7 @@ fn save_instance(desk: PlaygroundState) {
         neural: desk.neural_rankers.with_untracked(|it| {
             it.iter()
                 .filter_map(NeuralRankerWithScores::score_response)
+                .cloned()
                 .collect()
         }),
     };

@@ -13,6 +13,7 @@ use super::resource_view::RequestReplyView;
 use super::section::Section;
 use super::{download, token_match_map};
 use crate::api;
+use crate::first_paint::InOwnTask;
 
 /// The suffix of a cross-encoder's specification.
 pub(crate) const CROSS_ENCODER_SUFFIX: &str = ":cross";
@@ -171,7 +172,7 @@ fn Maps(all: Vec<AttentionResponse>, choice: RwSignal<AttentionChoice>) -> impl 
             view! {
                 <figure>
                     <div class="strip" role="group" tabindex="0" aria-label=label>
-                        <FigureView figure/>
+                        <InOwnTask><FigureView figure/></InOwnTask>
                     </div>
                     <p class="note">{said}</p>
                 </figure>

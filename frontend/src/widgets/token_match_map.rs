@@ -8,6 +8,7 @@ use shared::plot::{FigureColorRole, FigureFontStyle, FigureMark, PlotFigure, Tex
 use shared::report::{self, TableValue, format};
 
 use super::figure::FigureView;
+use crate::first_paint::InOwnTask;
 
 /// Renders the map for one document, with its best matches in words.
 #[component]
@@ -23,7 +24,7 @@ pub(crate) fn TokenMatchMap(
     view! {
         <figure>
             <div class="strip" role="group" tabindex="0" aria-label=label>
-                <FigureView figure=token_match_figure(&name, &matches)/>
+                <InOwnTask><FigureView figure=token_match_figure(&name, &matches)/></InOwnTask>
             </div>
             <p class="note">{said}</p>
         </figure>

@@ -41,13 +41,16 @@ pub(super) fn AxiomOutcomesSection(
             if applying == 1 { "applies" } else { "apply" }
         ))
     };
+    let probes = Memo::new(move |_| listed_probes(desk.evaluation_result().as_deref()));
     let rows = move || {
-        let answer = desk.evaluation_result();
-        let rows = listed_probes(answer.as_deref()).into_iter().map(|probe| {
-            let standing = desk
-                .neural_rankers
-                .with(|models| axiom_state(probe, answer.as_deref(), models));
-            view! { <AxiomRow desk standing/> }
+        let rows = probes.get().into_iter().map(|probe| {
+            // A row changes with its own axiom only, not with each reply of a neural ranker.
+            let standing = Memo::new(move |_| {
+                let answer = desk.evaluation_result();
+                desk.neural_rankers
+                    .with(|models| axiom_state(probe, answer.as_deref(), models))
+            });
+            move || view! { <AxiomRow desk standing=standing.get()/> }
         });
         rows.collect_view()
     };

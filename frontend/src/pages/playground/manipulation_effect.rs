@@ -54,7 +54,7 @@ pub(super) fn ManipulationEffectSection(
             let lexical = lexical.map(|it| (it.ranker.clone(), it.scores.clone()));
             let neural = desk.neural_rankers.with(|models| {
                 let scored = models.iter().filter_map(|it| {
-                    let scores = it.score_response()?.scores;
+                    let scores = it.score_response()?.scores.clone();
                     Some((it.ranker.clone(), scores))
                 });
                 scored.collect::<Vec<_>>()

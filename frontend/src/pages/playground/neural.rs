@@ -80,24 +80,35 @@ pub(super) fn PlaygroundNeuralRankers(
 /// Renders the scores of every model of the server.
 #[component]
 fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
+    let n_models = server.models.len();
     update_scores(desk, server);
     let n_texts = desk.n_documents_memo();
-    let rows = move || {
-        let n_texts = n_texts.get();
-        let models = desk.neural_rankers.get();
-        let scored = models
-            .iter()
-            .filter_map(NeuralRankerWithScores::score_response);
-        let digits = scored.map(|it| digits_to_distinguish_scores(&it.scores));
-        let digits = digits.max().unwrap_or_default();
-        models
-            .into_iter()
-            .map(|model| view! { <Row model n_texts digits/> })
-            .collect_view()
-    };
+    let digits = Memo::new(move |_| {
+        desk.neural_rankers.with(|models| {
+            let scored = models
+                .iter()
+                .filter_map(NeuralRankerWithScores::score_response);
+            let digits = scored.map(|it| digits_to_distinguish_scores(&it.scores));
+            digits.max().unwrap_or_default()
+        })
+    });
+    // The reply of a ranker changes its own row and maps only.
+    let models: Vec<Memo<Option<NeuralRankerWithScores>>> = (0..n_models)
+        .map(|place| Memo::new(move |_| desk.neural_rankers.with(|it| it.get(place).cloned())))
+        .collect();
+    let rows = models.iter().map(|&model| {
+        move || {
+            let (model, n_texts, digits) = (model.get()?, n_texts.get(), digits.get());
+            Some(view! { <Row model n_texts digits/> })
+        }
+    });
+    let rows = rows.collect_view();
+    let maps = models
+        .iter()
+        .map(|&model| move || model.with(|it| it.as_ref().and_then(token_match_maps)));
+    let maps = maps.collect_view();
     let finding = move || desk.neural_rankers.with(|models| neural_finding(models));
     let columns = move || render_document_and_difference_headings(n_texts.get());
-    let maps = move || desk.neural_rankers.with(|models| token_match_maps(models));
     // The first cross-encoder that has scored the documents.
     let crossed = Memo::new(move |_| {
         let cross = |it: &NeuralRankerWithScores| {
@@ -226,29 +237,22 @@ fn truncation_note(truncated: &[bool]) -> Option<String> {
     (!names.is_empty()).then(|| format!("truncated {}", names.join(" and ")))
 }
 
-/// Renders the token matches of late-interaction rankers: each query token against each document.
-fn token_match_maps(models: &[NeuralRankerWithScores]) -> impl IntoView + use<> {
-    let maps = models.iter().filter_map(|model| {
-        let scored = model
-            .score_response()
-            .filter(|it| !it.similarities.is_empty())?;
-        let label = format!("{}: token matches", model.ranker.label);
-        let texts = scored
-            .similarities
-            .into_iter()
-            .zip(NAMES)
-            .map(|(matches, name)| {
-                view! { <TokenMatchMap matches name=format!("Document {name}")/> }
-            });
-        let texts = texts.collect_view();
-        Some(view! {
+/// Renders the token matches of a late-interaction ranker: each query token against each document.
+fn token_match_maps(model: &NeuralRankerWithScores) -> Option<impl IntoView + use<>> {
+    let similarities = &model.score_response()?.similarities;
+    let label = format!("{}: token matches", model.ranker.label);
+    let texts = similarities.iter().zip(NAMES).map(|(matches, name)| {
+        view! { <TokenMatchMap matches=matches.clone() name=format!("Document {name}")/> }
+    });
+    let texts = texts.collect_view();
+    (!similarities.is_empty()).then(|| {
+        view! {
             <details class="maps" open>
                 <summary>{label}</summary>
                 {texts}
             </details>
-        })
-    });
-    maps.collect_view()
+        }
+    })
 }
 
 /// The query and documents that the server is asked to score.

@@ -238,9 +238,9 @@ impl NeuralRankerWithScores {
     }
 
     /// Returns the response with the scores, if there is one.
-    pub(super) fn score_response(&self) -> Option<ScoreDocumentsResponse> {
+    pub(super) fn score_response(&self) -> Option<&ScoreDocumentsResponse> {
         match &self.scores {
-            ScoringRequestState::Scored(scored) => Some((**scored).clone()),
+            ScoringRequestState::Scored(scored) => Some(scored),
             ScoringRequestState::Idle
             | ScoringRequestState::Waiting
             | ScoringRequestState::Failed(_) => None,
