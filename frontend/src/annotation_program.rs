@@ -50,7 +50,8 @@ fn AnnotatorPage() -> impl IntoView {
         untrack(&follow_address);
         match page {
             Some(page) => review::render_annotator_page(page),
-            // Loading it again would not change that this program was loaded for the address.
+            // Loading it again would not change that this program was loaded for the address. The
+            // path is followed, since `page` does not tell one unknown address from another.
             None if *url.pathname.read() == first_path => view! { <NotFound/> }.into_any(),
             None => view! { <OtherProgram/> }.into_any(),
         }

@@ -5,7 +5,7 @@ let program;
 export async function load_bundle() {
     program ??= import(base + '/lazy-bundle.js').then(async it => {
         await it.default();
-        // The page is rendered in a task of its own, so that the browser answers the reader before.
+        // The page is rendered in a task of its own, so that the browser can answer the reader first.
         await new Promise(resume => setTimeout(resume));
         return it;
     });

@@ -48,7 +48,7 @@ pub(crate) fn InOwnTask(
         true => children
             .try_update_value(Option::take)
             .flatten()
-            .map(|it| it()),
+            .map(untrack),
         // The texts stay until no part is loading.
         false => Some(view! { <span class="until" hidden></span> }.into_any()),
     };

@@ -31,7 +31,7 @@ use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::section::Section;
 use crate::widgets::term::{GlossaryTerm, Term};
-use crate::widgets::token_matches::TokenMatchesSection;
+use crate::widgets::token_matches::{TokenMatchesSection, document_title};
 use crate::widgets::variant::axiom_variant_label;
 use annotations::InstanceAnnotationsSection;
 use documents::InstanceDocuments;
@@ -283,8 +283,8 @@ fn InstanceContent(
     let is_behavior = !shown.probe.is_axiom();
     let withheld = shown.has_withheld_texts;
     let name = format!("{study}-{}-{}-tokens", shown.probe.slug(), shown.number);
-    let (title, terms) = (shown.query.clone(), shown.terms.clone());
-    // Each part of the page is created in a task of its own.
+    let (marked_query, terms) = (shown.query.clone(), shown.terms.clone());
+    // The parts may be created later, each in a task of its own, and each takes a copy.
     let shown = StoredValue::new(shown);
     let study = StoredValue::new(study);
     let details = move || shown.get_value();
@@ -295,7 +295,11 @@ fn InstanceContent(
     let of_texts = (!withheld).then(move || {
         let attention = cross.map(|ranker| {
             let (query, texts) = (query.clone(), texts.clone());
-            view! { <InOwnTask><AttentionMaps ranker query texts/></InOwnTask> }
+            view! {
+                <InOwnTask>
+                    <AttentionMaps ranker query texts title=document_title/>
+                </InOwnTask>
+            }
         });
         view! {
             <InOwnTask><QuerySimilarWordsSection shown=details()/></InOwnTask>
@@ -310,7 +314,7 @@ fn InstanceContent(
         <div class="claim">
             <div>
                 <h1 class="query" dir="auto">
-                    <HighlightedTextView marked=title terms lit/>
+                    <HighlightedTextView marked=marked_query terms lit/>
                 </h1>
                 <p class="lead">{why} " " {said}</p>
             </div>

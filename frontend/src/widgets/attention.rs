@@ -47,6 +47,8 @@ pub(crate) fn AttentionMaps(
     query: String,
     /// The documents as written.
     texts: Vec<String>,
+    /// Returns the title of the document at an index.
+    title: fn(usize) -> String,
 ) -> impl IntoView {
     let choice = RwSignal::new(AttentionChoice::default());
     let asked = Memo::new(move |_| choice.with(|it| (it.layer, it.head)));
@@ -83,11 +85,11 @@ pub(crate) fn AttentionMaps(
         let all = answered()?;
         Some(view! { <Choices first=all.first()?.clone() choice/> })
     };
-    let shown = move |all| view! { <Maps all choice/> }.into_any();
+    let shown = move |all| view! { <Maps all choice title/> }.into_any();
     let svg = Callback::new(move |()| {
         let all = answered().unwrap_or_default();
         let direction = choice.get_untracked().direction;
-        for (at, figure) in figures(&all, direction).iter().enumerate() {
+        for (at, figure) in figures(&all, direction, title).iter().enumerate() {
             let text = plot::figure_to_svg(figure, FigureTheme::Light);
             download::offer_text_download(
                 &format!("attention-{}.svg", at + 1),
@@ -163,9 +165,13 @@ fn Choices(
 
 /// Renders a map for each document.
 #[component]
-fn Maps(all: Vec<AttentionResponse>, choice: RwSignal<AttentionChoice>) -> impl IntoView {
+fn Maps(
+    all: Vec<AttentionResponse>,
+    choice: RwSignal<AttentionChoice>,
+    title: fn(usize) -> String,
+) -> impl IntoView {
     let strips = move || {
-        let each = figures(&all, choice.with(|it| it.direction)).into_iter();
+        let each = figures(&all, choice.with(|it| it.direction), title).into_iter();
         let strip = each.enumerate().map(|(at, figure)| {
             let said = figure.alt_text.clone();
             let label = format!("{}, attention", title(at));
@@ -183,14 +189,14 @@ fn Maps(all: Vec<AttentionResponse>, choice: RwSignal<AttentionChoice>) -> impl 
     view! { <div class="docs strips">{strips}</div> }
 }
 
-fn figures(all: &[AttentionResponse], direction: AttentionDirection) -> Vec<PlotFigure> {
+fn figures(
+    all: &[AttentionResponse],
+    direction: AttentionDirection,
+    title: fn(usize) -> String,
+) -> Vec<PlotFigure> {
     let each = all.iter().enumerate();
     each.map(|(at, it)| attention_figure(&title(at), it, direction))
         .collect()
-}
-
-fn title(at: usize) -> String {
-    format!("Document {}", at + 1)
 }
 
 /// Returns the positions of the query tokens and of the document tokens, without the special tokens

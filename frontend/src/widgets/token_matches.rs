@@ -144,7 +144,7 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
     let svg = Callback::new(move |()| {
         all.with_value(|(name, matches)| {
             for (at, it) in matches.iter().enumerate() {
-                let figure = token_match_map::token_match_figure(&title(at), it);
+                let figure = token_match_map::token_match_figure(&document_title(at), it);
                 let text = plot::figure_to_svg(&figure, FigureTheme::Light);
                 download::offer_text_download(
                     &format!("{name}-{}.svg", at + 1),
@@ -165,7 +165,7 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
             let strips = all.with_value(|(_, matches)| {
                 let strips = matches.iter().cloned().enumerate();
                 let strips = strips.map(|(at, matches)| {
-                    view! { <TokenMatchMap matches name=title(at)/> }
+                    view! { <TokenMatchMap matches name=document_title(at)/> }
                 });
                 strips.collect_view()
             });
@@ -186,6 +186,7 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
     }
 }
 
-fn title(at: usize) -> String {
+/// Returns the title of the document at an index, as in `Document 1`.
+pub(crate) fn document_title(at: usize) -> String {
     format!("Document {}", at + 1)
 }

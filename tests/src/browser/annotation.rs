@@ -182,6 +182,7 @@ fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     let mut ann = BrowserAnnotator::new(tab, items, 0);
     ann.wait_for_item();
     readability::expect_readable(tab, "annotation");
+    expect_tags_are_checked_in_the_page(tab);
     for at in 0..=N {
         ann.decide();
         if at == 5 {
@@ -194,6 +195,28 @@ fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     }
     tab.wait_for_text("No items left for you");
     tab.wait_until("everything saved", SAVED);
+}
+
+/// Tags are checked and normalized when they are added, which is before anything is sent.
+fn expect_tags_are_checked_in_the_page(tab: &BrowserTab) {
+    let add = |tag: &str| {
+        tab.fill("Your own tag", tag);
+        tab.click(AriaRole::Button, "Add");
+    };
+    for (tag, reason) in [
+        ("a\u{200B}b", "contains an invisible character (U+200B)"),
+        ("\u{3164}", "contains only invisible characters"),
+    ] {
+        add(tag);
+        tab.wait_for_text(reason);
+    }
+    // A letter and its accent become one character.
+    add("e\u{301}cru");
+    tab.click(AriaRole::Button, "\u{E9}cru");
+    tab.wait_until(
+        "that the tag is taken off",
+        "return ![...document.querySelectorAll('.tag')].some(it => it.innerText.includes('cru'))",
+    );
 }
 
 /// Waits until every event is saved.

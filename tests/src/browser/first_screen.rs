@@ -120,5 +120,7 @@ fn an_annotator_loads_a_small_program_and_the_main_one_with_another_page() {
         // An address that no page has is not one that the small program is loaded for again.
         tab.open("/annotation/tasks/99999999999");
         tab.wait_for_text("The address may be mistyped");
+        tab.click(AriaRole::Link, "Studies");
+        tab.wait_for_element("a study", "a.card");
     });
 }

@@ -44,7 +44,8 @@ pub(super) fn AxiomOutcomesSection(
     let probes = Memo::new(move |_| listed_probes(desk.evaluation_result().as_deref()));
     let rows = move || {
         let rows = probes.get().into_iter().map(|probe| {
-            // A row changes with its own axiom only, not with each reply of a neural ranker.
+            // A row is rendered again only if its own state changes; the reply of a neural ranker
+            // changes those of axioms that apply.
             let standing = Memo::new(move |_| {
                 let answer = desk.evaluation_result();
                 desk.neural_rankers

@@ -92,7 +92,7 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
             digits.max().unwrap_or_default()
         })
     });
-    // The reply of a ranker changes its own row and maps only.
+    // A reply renders other rows again only if it changes the number of digits, and no other maps.
     let models: Vec<Memo<Option<NeuralRankerWithScores>>> = (0..n_models)
         .map(|place| Memo::new(move |_| desk.neural_rankers.with(|it| it.get(place).cloned())))
         .collect();
@@ -125,7 +125,7 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
             let texts = it.iter().map(|it| it.current_text().to_owned());
             texts.collect::<Vec<_>>()
         });
-        Some(view! { <AttentionMaps ranker query texts/> })
+        Some(view! { <AttentionMaps ranker query texts title=title_by_letter/> })
     };
     let done = Memo::new(move |_| {
         desk.neural_rankers.with(|models| {
@@ -241,8 +241,9 @@ fn truncation_note(truncated: &[bool]) -> Option<String> {
 fn token_match_maps(model: &NeuralRankerWithScores) -> Option<impl IntoView + use<>> {
     let similarities = &model.score_response()?.similarities;
     let label = format!("{}: token matches", model.ranker.label);
-    let texts = similarities.iter().zip(NAMES).map(|(matches, name)| {
-        view! { <TokenMatchMap matches=matches.clone() name=format!("Document {name}")/> }
+    let texts = similarities.iter().take(NAMES.len()).cloned().enumerate();
+    let texts = texts.map(|(at, matches)| {
+        view! { <TokenMatchMap matches name=title_by_letter(at)/> }
     });
     let texts = texts.collect_view();
     (!similarities.is_empty()).then(|| {
@@ -253,6 +254,11 @@ fn token_match_maps(model: &NeuralRankerWithScores) -> Option<impl IntoView + us
             </details>
         }
     })
+}
+
+/// Returns the title of the document at an index, as in `Document A`.
+fn title_by_letter(at: usize) -> String {
+    format!("Document {}", NAMES[at])
 }
 
 /// The query and documents that the server is asked to score.

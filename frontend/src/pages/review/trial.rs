@@ -356,11 +356,10 @@ fn TrialSummary(way: TrialState, source: TrialSource) -> impl IntoView {
                 <th scope="row">
                     <a href=href target="_blank">{tried.content.query.text.clone()}</a>
                 </th>
-                {simulated}
-                <td><span class=class>{word}</span></td>
                 <td>{said}</td>
+                {simulated}
+                <td>{place.probe.name()} " " <span class=class>{word}</span></td>
                 <td>{same}</td>
-                <td>{place.probe.name()}</td>
             </tr>
         }
     });
@@ -385,15 +384,14 @@ fn TrialSummary(way: TrialState, source: TrialSource) -> impl IntoView {
     view! {
         <h1 id=item::ITEM tabindex="-1">{format!("{with} of {answers} with {side}")}</h1>
         <div class="scrolls">
-            <table class="short">
+            <table class="short tried">
                 <thead>
                     <tr>
                         <th scope="col">"Query"</th>
-                        {task.map(|_| view! { <th scope="col">"Simulated majority"</th> })}
-                        <th scope="col">"The axiom"</th>
                         <th scope="col">"Your answer"</th>
-                        <th scope="col">"Rankers with the same choice"</th>
+                        {task.map(|_| view! { <th scope="col">"Simulated majority"</th> })}
                         <th scope="col">"Axiom"</th>
+                        <th scope="col">"Rankers with the same choice"</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
