@@ -6,7 +6,7 @@ mod compare;
 mod expand;
 mod models;
 mod probe;
-mod study;
+pub(crate) mod study;
 mod reproduce;
 mod serve;
 mod site;

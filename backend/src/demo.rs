@@ -109,6 +109,7 @@ pub(crate) fn create_and_publish_demo_study(
                 collection,
                 finished: StudyReplacementPolicy::Replace,
                 executor: ParallelExecutor::default(),
+                cluster: None,
             };
             let study =
                 pipeline::create_study_with_lexical_rankers(wanted, &files, folder, models)?;

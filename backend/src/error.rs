@@ -135,6 +135,10 @@ pub(crate) enum Error {
     #[error("{reason}")]
     Conflict { reason: String },
 
+    /// A shard of a study that other machines could not compute.
+    #[error(transparent)]
+    Shard(#[from] ShardError),
+
     // Errors due to the load of all callers.
     /// Too many requests to score texts are waiting, in total or from one client.
     #[error(
@@ -393,6 +397,40 @@ impl fmt::Display for InvitationClosedReason {
                 "this invitation has expired; ask whoever invited you for another"
             }
         })
+    }
+}
+
+/// Why a shard has no output, or an input could not be read or written.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct ShardError {
+    /// What happened, and what to do.
+    pub message: String,
+    /// Whether the same attempt may succeed later.
+    pub is_transient: bool,
+}
+
+impl ShardError {
+    /// Creates an error that every further attempt would meet as well.
+    pub fn permanent(message: impl Into<String>) -> ShardError {
+        ShardError {
+            message: message.into(),
+            is_transient: false,
+        }
+    }
+
+    /// Creates an error that a further attempt may not meet.
+    pub fn transient(message: impl Into<String>) -> ShardError {
+        ShardError {
+            message: message.into(),
+            is_transient: true,
+        }
+    }
+}
+
+impl From<Error> for ShardError {
+    fn from(error: Error) -> ShardError {
+        ShardError::permanent(error.to_string())
     }
 }
 

@@ -1,54 +1,7 @@
-//! The command line and server of Axioscope.
+//! The program `axioscope`.
 
-mod config;
-mod clock;
-mod error;
-mod progress;
-mod store;
-mod runtime;
-mod collection_files;
-mod models;
-mod remote_ranker;
-mod vocabulary;
-mod pipeline;
-mod training;
-mod demo;
-mod cache;
-mod jobs;
-mod training_jobs;
-mod annotation;
-mod canary;
-mod front_end_files;
-mod first_paint;
-mod static_site;
-mod documentation;
-mod http;
-mod cli;
-#[cfg(test)]
-mod mutated_input;
-
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let level = tracing_subscriber::EnvFilter::try_from_env("AXIOSCOPE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,axioscope=info"));
-    // At a more verbose level this crate logs all bytes that are sent, including keys and tokens.
-    let quiet = "ureq_proto=info".parse().expect("this is a directive");
-    let level = level.add_directive(quiet);
-    tracing_subscriber::fmt()
-        .with_env_filter(level)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .init();
-    match cli::Cli::parse().run_subcommand() {
-        Ok(cli::CommandOutcome::Done) => ExitCode::SUCCESS,
-        Ok(cli::CommandOutcome::DifferenceFound) => ExitCode::from(3),
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    axioscope::run_program()
 }

@@ -39,7 +39,7 @@ use crate::models::passages::LongDocumentStrategy;
 use crate::models::ranker::MAX_PAIR_TOKENS;
 use crate::models::spec::{NeuralRankerKind, ParsedModelSpec, format_model_spec};
 
-pub(crate) use document_expansion::is_doc2query_spec;
+pub(crate) use document_expansion::{QueryTermFrequencies, is_doc2query_spec};
 pub(crate) use forward_passes::SequenceAndTokenCounts;
 pub(crate) use incremental::{
     ScoredDocuments, ScoringInputWithLimits, ScoringRequestInProgress, TruncatedInput,
@@ -53,7 +53,7 @@ pub(crate) use scoring::{
     EncodedQueries, PairScore, PairScoreWithMatches, QueryDocumentPairsWithTexts, ScoreDetailLevel,
     TOKEN_BUDGET, TokenizedDocumentBatch,
 };
-pub(crate) use shared_encoding::score_with_rankers_sharing_encodings;
+pub(crate) use shared_encoding::{RankersWithQueries, score_with_rankers_sharing_encodings};
 pub(crate) use spec::ranker_kind_of_spec;
 
 /// Folder of the default model, below the home folder.

@@ -4,6 +4,7 @@
 //! Work is divided by query. The parts are computed in any order and combined in the order of the
 //! queries, so that the number of threads does not change any bit.
 
+mod shards;
 mod parallel;
 mod expand;
 mod inputs;
@@ -43,6 +44,10 @@ pub(crate) use parallel::ParallelExecutor;
 pub(crate) use score::{
     PairScoringInput, read_score_file, remote_scoring_volume, score_all_pairs_with_ranker,
     score_with_model, score_with_remote_ranker,
+};
+pub use shards::{
+    EngineOpener, ShardEngine, ShardInputs, ShardOutput, ShardSizes, ShardWork, ShardWorker,
+    StudyCluster, StudyJob, StudyShard, StudyStage,
 };
 pub(crate) use study::{
     NewStudy, StudyReplacementPolicy, compute_missing_or_outdated_scores,

@@ -9,6 +9,7 @@ mod response;
 mod batches;
 mod client;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shared::score::{RankerInfo, RankerKind};
 
@@ -19,7 +20,7 @@ pub(crate) use spec::RemoteRanker;
 pub(crate) const API_KEY_VARIABLE: &str = "AXIOSCOPE_RERANK_KEY";
 
 /// The format of requests and responses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum RerankProtocol {
     /// `{query, texts}`, answered by `[{index, score}]`.
     Tei,
@@ -39,7 +40,7 @@ impl RerankProtocol {
 }
 
 /// Which scores are requested from the service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum RawOrServerDefaultScores {
     /// The scores of the model, before they are mapped to values from 0 to 1.
     Raw,

@@ -4,7 +4,7 @@
 //! `/api` to the server. The pages in `dist/` for other commands are not touched. The operator link
 //! points to Trunk's pages and is printed when they are available.
 
-use crate::paths::ProjectPaths;
+use crate::paths::{NATIVE, ProjectPaths};
 use crate::setup::WebTools;
 use crate::{demo, process, setup};
 use anyhow::{Context, Result, bail};
@@ -201,7 +201,7 @@ fn serve_and_rebuild(
 
 fn build_server(place: &ProjectPaths) -> Result<PathBuf> {
     // The features of the whole workspace, as in all other builds.
-    let build = ["build", "--locked", "--workspace", "--bin", "axioscope"];
+    let build = [&["build", "--locked"], &NATIVE[..], &["--bin", "axioscope"]].concat();
     process::run(Command::new("cargo").args(build))?;
     let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
     Ok(place.target.join("debug").join(name))

@@ -3,6 +3,10 @@
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
+/// The packages that are compiled for this machine, including the front end, whose logic has unit
+/// tests; without the cluster, which alone compiles DataFusion.
+pub(crate) const NATIVE: [&str; 3] = ["--workspace", "--exclude", "cluster"];
+
 /// The folders that all commands use.
 pub(crate) struct ProjectPaths {
     /// The root of the checkout.

@@ -10,7 +10,7 @@ mod report;
 mod counts;
 pub(crate) mod postgres;
 
-use crate::paths::ProjectPaths;
+use crate::paths::{NATIVE, ProjectPaths};
 use crate::setup::{self, WebTools};
 use crate::{dist, process, tidy, web};
 use anyhow::{Context, Result, bail};
@@ -29,9 +29,6 @@ const DATABASE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
 const WASM: &str = "wasm32-unknown-unknown";
 /// Variable with the number of seconds for which `backend/src/mutated_input.rs` tests each parser.
 const FUZZ_SECONDS: &str = "AXIOSCOPE_FUZZ_SECONDS";
-/// The packages that are compiled for this machine, including the front end, whose logic has unit
-/// tests.
-const NATIVE: [&str; 1] = ["--workspace"];
 /// The packages that may have test programs in a `tests/` folder.
 const PACKAGES: [&str; 4] = ["shared", "neural", "backend", "xtask"];
 /// Variable that selects end-to-end tests by parts of their names; `--skip PART` excludes some.
@@ -56,10 +53,12 @@ enum Step {
     EndToEnd,
     Dev,
     Packages,
+    Cluster,
+    ClippyCluster,
 }
 
 impl Step {
-    const ALL: [Step; 13] = [
+    const ALL: [Step; 15] = [
         Step::Fmt,
         Step::Tidy,
         Step::Deny,
@@ -73,6 +72,8 @@ impl Step {
         Step::EndToEnd,
         Step::Dev,
         Step::Packages,
+        Step::Cluster,
+        Step::ClippyCluster,
     ];
 
     /// Returns the name on the command line and what the step checks.
@@ -100,6 +101,14 @@ impl Step {
                 "packages",
                 "`dist`, and each package starts on a clean system (minutes; only when named)",
             ),
+            Step::Cluster => (
+                "cluster",
+                "studies on several machines are those of one (minutes; only when named)",
+            ),
+            Step::ClippyCluster => (
+                "clippy-cluster",
+                "lints of the cluster (minutes; only when named)",
+            ),
         }
     }
 
@@ -112,11 +121,19 @@ impl Step {
         step.with_context(|| format!("there is no step `{name}`\n{}", list()))
     }
 
+    /// Returns whether the step is left out unless it is named.
+    fn is_only_run_by_name(self) -> bool {
+        matches!(
+            self,
+            Step::Dev | Step::Packages | Step::Cluster | Step::ClippyCluster
+        )
+    }
+
     /// Returns whether the step runs tests that are skipped without their dependencies.
     fn has_dependencies(self) -> bool {
         matches!(
             self,
-            Step::Unit | Step::EndToEnd | Step::Dev | Step::Packages
+            Step::Unit | Step::EndToEnd | Step::Dev | Step::Packages | Step::Cluster
         )
     }
 }
@@ -132,7 +149,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
         .map(|name| Step::named(name))
         .collect::<Result<Vec<_>>>()?;
     let is_selected = |step: &Step| match named.is_empty() {
-        true => !matches!(step, Step::Dev | Step::Packages),
+        true => !step.is_only_run_by_name(),
         false => named.contains(step),
     };
     let steps: Vec<Step> = Step::ALL.into_iter().filter(is_selected).collect();
@@ -252,7 +269,50 @@ impl<'a> TestContext<'a> {
                 dist::run(self.place, &[])?;
                 self.end_to_end(&[PACKAGE_TESTS, "--nocapture"])
             }
+            Step::Cluster => self.cluster(),
+            Step::ClippyCluster => {
+                self.dist_folder()?;
+                let mut clippy = cargo(&["clippy", "--locked", "--no-deps", "--all-targets"]);
+                clippy
+                    .args(["--package", "cluster", "--target-dir"])
+                    .arg(self.cluster_folder())
+                    .args(["--", "-D", "warnings"]);
+                check(clippy)
+            }
         }
+    }
+
+    /// The target folder of the cluster. No other build compiles DataFusion.
+    fn cluster_folder(&self) -> PathBuf {
+        self.place.target.join("cluster")
+    }
+
+    /// Builds the cluster with the program whose studies it must equal, and tests it. Its tests run
+    /// one after the other, since each starts several processes that compute.
+    fn cluster(&mut self) -> Result<TestCounts> {
+        self.dist_folder()?;
+        let folder = self.cluster_folder();
+        let mut build = cargo(&["build", "--locked", "--package", "cluster", "--bins"]);
+        build
+            .args(["--package", "backend", "--target-dir"])
+            .arg(&folder);
+        process::run(&mut build)?;
+        let skips = self.skips()?;
+        let mut test = cargo(&["test", "--locked", "--package", "cluster", "--no-fail-fast"]);
+        test.arg("--target-dir")
+            .arg(&folder)
+            .env("AXIOSCOPE_SKIPPED", &skips);
+        for dependency in [RequiredDependency::Collections, RequiredDependency::Model] {
+            match dependency.find(self.place) {
+                Ok(found) => {
+                    test.envs(dependency.variables().iter().zip(found));
+                }
+                Err(error) => self.skip_dependency(dependency, &error)?,
+            }
+        }
+        let mut tally = libtest(test.args(["--", "--test-threads", "1"]))?;
+        tally.skip(fs::read_to_string(&skips).unwrap_or_default().lines());
+        Ok(tally)
     }
 
     fn tools(&mut self) -> Result<&WebTools> {
@@ -392,7 +452,7 @@ impl<'a> TestContext<'a> {
         }
         // The test profile detects integer overflow.
         let mut mutated = cargo(&["test", "--locked", "--package", "backend"]);
-        mutated.args(["--bin", "axioscope", "mutated_input::", "--", "--nocapture"]);
+        mutated.args(["--lib", "mutated_input::", "--", "--nocapture"]);
         let seconds = std::env::var(FUZZ_SECONDS);
         mutated.env(FUZZ_SECONDS, seconds.as_deref().unwrap_or("60"));
         tally.add(libtest(&mut mutated)?);

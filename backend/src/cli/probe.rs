@@ -483,6 +483,7 @@ impl ScoringWork {
             stability_sample: Vec::new(),
             folder: &self.loaded.folder,
             partial_scores: drafts,
+            distributed: None,
         }
     }
 }

@@ -249,6 +249,7 @@ impl ReproduceTableArgs {
             collection: loaded.collection,
             finished: StudyReplacementPolicy::Replace,
             executor: ParallelExecutor::default(),
+            cluster: None,
         };
         let study = pipeline::create_or_resume_study(wanted, &loaded.folder, &folder, &models)?;
         run_with_database(&folder, async |store| {

@@ -23,9 +23,11 @@ use super::train::TerminalObserver;
 use super::{CommandOutcome, load};
 use crate::collection_files::{self, CollectionWithReadReport};
 use crate::config::{IndexStorageArgs, register_models};
-use crate::error::Error;
+use crate::error::{Error, ShardError};
 use crate::models::ModelRegistry;
-use crate::pipeline::{self, NewStudy, ParallelExecutor, StudyReplacementPolicy};
+use crate::pipeline::{
+    self, NewStudy, ParallelExecutor, ShardWorker, StudyCluster, StudyReplacementPolicy,
+};
 use crate::runtime::run_with_database;
 use crate::store::studies::{StudyVisibility, files};
 use crate::store::{DataFolder, dataset, write_atomically};
@@ -40,7 +42,7 @@ pub(crate) struct ManageStudiesArgs {
 
 /// The models that the rankers of a study name.
 #[derive(clap::Args)]
-struct StudyModelArgs {
+pub struct StudyModelArgs {
     /// Model folder or Hugging Face Hub name whose last part rankers of the study have as their
     /// name; may be repeated. Rankers that name a folder or a model on the hub need none
     /// [default: AXIOSCOPE_MODEL, or the default model if it is installed]
@@ -53,6 +55,17 @@ struct StudyModelArgs {
 impl StudyModelArgs {
     fn register_for_rankers(&self, rankers: &[String]) -> Result<ModelRegistry, Error> {
         register_models(&self.model, rankers, self.computing.compute_target()?)
+    }
+
+    /// Creates a worker for shards that uses these models, and mines up to `n_slots` shards at a
+    /// time.
+    pub fn shard_worker(&self, n_slots: usize) -> Result<ShardWorker, ShardError> {
+        let computing = self.computing.compute_target()?;
+        Ok(ShardWorker::with_models(
+            self.model.clone(),
+            computing,
+            n_slots,
+        ))
     }
 }
 
@@ -137,8 +150,14 @@ impl ManageStudiesArgs {
                     data,
                     models: &models,
                 };
-                let executor = index.executor(data);
-                run_definition(read_study_definition(&file)?, &place, finished, executor)
+                let options = StudyRunOptions {
+                    finished,
+                    executor: index.executor(data),
+                    cluster: None,
+                };
+                let study = run_definition(read_study_definition(&file)?, &place, options)?;
+                print!("{}", describe_created_study(&study)?);
+                Ok(CommandOutcome::Done)
             }
             StudyCommand::Resume { name, models } => {
                 let place = StudyPlace {
@@ -185,13 +204,78 @@ struct StudyPlace<'a> {
     models: &'a StudyModelArgs,
 }
 
+/// How a study is created from its definition.
+struct StudyRunOptions {
+    finished: StudyReplacementPolicy,
+    executor: ParallelExecutor,
+    cluster: Option<StudyCluster>,
+}
+
+/// A study that was created on several machines.
+#[derive(Debug, Clone)]
+pub struct CreatedStudy {
+    /// The name of the study.
+    pub name: String,
+    /// The SHA-256 of its instances, in hex.
+    pub instances_hash: String,
+    /// What `axioscope study run` prints about it.
+    pub text: String,
+}
+
+/// Creates a study from its definition file, on several machines.
+pub fn run_study_on_cluster(
+    file: &Path,
+    data: &Path,
+    models: &StudyModelArgs,
+    replace: bool,
+    cluster: StudyCluster,
+) -> Result<CreatedStudy, ShardError> {
+    let finished = match replace {
+        true => StudyReplacementPolicy::Replace,
+        false => StudyReplacementPolicy::Keep,
+    };
+    let folder = DataFolder::open(data)?;
+    let place = StudyPlace {
+        folder: &folder,
+        data,
+        models,
+    };
+    let options = StudyRunOptions {
+        finished,
+        executor: ParallelExecutor::default(),
+        cluster: Some(cluster),
+    };
+    let study = run_definition(read_study_definition(file)?, &place, options)?;
+    Ok(CreatedStudy {
+        text: describe_created_study(&study)?,
+        instances_hash: study.instances_hash,
+        name: study.definition.name,
+    })
+}
+
+fn describe_created_study(study: &Study) -> Result<String, Error> {
+    let mut text = format!(
+        "study `{}` is complete; instance hash {}\n",
+        study.definition.name, study.instances_hash
+    );
+    for repair in study.compare_repairs(None)? {
+        let sentence = report::repair_sentence(&repair);
+        text.push_str(&format!("{}: {sentence}\n", repair.after));
+    }
+    Ok(text)
+}
+
 fn run_definition(
     definition: StudyDefinition,
     place: &StudyPlace<'_>,
-    finished: StudyReplacementPolicy,
-    executor: ParallelExecutor,
-) -> Result<CommandOutcome, Error> {
+    options: StudyRunOptions,
+) -> Result<Study, Error> {
     let StudyPlace { folder, data, .. } = *place;
+    let StudyRunOptions {
+        finished,
+        executor,
+        cluster,
+    } = options;
     let models = place.models.register_for_rankers(&definition.rankers)?;
     let mut loaded = load(&definition.collection, data, None)?;
     let trainings = StudyTrainingPlan::check(&definition, &loaded, folder)?;
@@ -203,19 +287,13 @@ fn run_definition(
         definition,
         finished,
         executor,
+        cluster,
     };
     let mut study = pipeline::create_or_resume_study(wanted, &loaded.folder, folder, &models)?;
     drop(models);
     train_rankers(&mut study, &trainings, &loaded, place, finished)?;
     run_with_database(folder, async |store| store.upsert_study_entry(&study).await)?;
-    println!(
-        "study `{}` is complete; instance hash {}",
-        study.definition.name, study.instances_hash
-    );
-    for repair in study.compare_repairs(None)? {
-        println!("{}: {}", repair.after, report::repair_sentence(&repair));
-    }
-    Ok(CommandOutcome::Done)
+    Ok(study)
 }
 
 /// Trains the rankers of a study that are not trained yet, and computes the scores that they lack.

@@ -102,7 +102,7 @@ impl Error {
             | Error::DatabaseTooNew { .. }
             | Error::Database { .. }
             | Error::Migration { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "storage"),
-            Error::Listen { .. } | Error::Panicked { .. } => {
+            Error::Listen { .. } | Error::Panicked { .. } | Error::Shard(_) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, "fault")
             }
         }

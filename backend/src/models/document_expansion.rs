@@ -15,6 +15,7 @@ use neural::{
     Doc2Query, GeneratedQueries, QueryGenerationConfig, QueryOrDocumentRole, TokenizedText,
 };
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shared::index::term_statistics::{DistinctQueryTerms, distinct_query_terms_with_statistics};
 use shared::index::{DocumentAndTermTotals, Index};
@@ -93,9 +94,9 @@ impl DocumentExpander {
 }
 
 /// The statistics of a collection that BM25 needs for some queries.
-#[derive(Debug)]
-pub(super) struct QueryTermFrequencies {
-    analyzer: Analyzer,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct QueryTermFrequencies {
+    pub(crate) analyzer: Analyzer,
     totals: DocumentAndTermTotals,
     /// The number of documents with each term of the queries.
     document_frequencies: BTreeMap<String, u32>,
@@ -237,6 +238,19 @@ impl NeuralRanker {
             ranker.expansion.statistics = Some(Arc::new(statistics));
         }
         ranker
+    }
+
+    /// Returns a doc2query ranker with term statistics that [`NeuralRanker::term_frequencies`] of
+    /// another process has returned; any other ranker is returned as it is.
+    pub(crate) fn with_term_frequencies(&self, statistics: QueryTermFrequencies) -> NeuralRanker {
+        let mut ranker = self.clone();
+        ranker.expansion.statistics = Some(Arc::new(statistics));
+        ranker
+    }
+
+    /// Returns the term statistics of a doc2query ranker that has some.
+    pub(crate) fn term_frequencies(&self) -> Option<&QueryTermFrequencies> {
+        self.expansion.statistics.as_deref()
     }
 
     /// Returns a doc2query ranker with the term statistics of some documents, analyzed by default;

@@ -6,6 +6,7 @@
 
 use neural::{QueryDocumentTokenSequence, QueryOrDocumentRole, TokenizedText};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shared::api::TokenSimilarities;
 
@@ -24,7 +25,7 @@ pub(crate) const TOKEN_BUDGET: u32 = 4_096;
 const ASSUMED_QUERY_TOKENS: usize = 16;
 
 /// The score of one pair.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PairScore {
     /// Index of the pair.
     pub pair: u32,

@@ -56,10 +56,6 @@ pub(crate) fn score_with_rankers_sharing_encodings(
     let Some(first) = rankers.first() else {
         return Ok(Vec::new());
     };
-    let prepared = rankers
-        .iter()
-        .map(|it| it.encode_queries_of_pairs(queries, pairs, TOKEN_BUDGET));
-    let prepared: Vec<EncodedQueries> = prepared.collect::<Result<_, Error>>()?;
     let mut scores: Vec<Vec<PairScore>> = vec![Vec::with_capacity(pairs.len()); rankers.len()];
     let mut missing = Vec::new();
     for (texts, number) in first
@@ -85,6 +81,10 @@ pub(crate) fn score_with_rankers_sharing_encodings(
         }
     };
     tell(&scores);
+    let prepared = match missing.is_empty() {
+        true => Vec::new(),
+        false => encode_queries(rankers, queries, pairs)?,
+    };
     let mut missing = missing.into_iter();
     let mut cut_next = || {
         let Some(MissingBatch {
@@ -130,6 +130,51 @@ pub(crate) fn score_with_rankers_sharing_encodings(
         scores.sort_unstable_by_key(|it| it.pair);
     }
     Ok(scores)
+}
+
+/// Rankers that encode texts in the same way, with the encoded queries of some pairs.
+pub(crate) struct RankersWithQueries {
+    rankers: Vec<NeuralRanker>,
+    prepared: Vec<EncodedQueries>,
+}
+
+impl RankersWithQueries {
+    /// Encodes the queries that `pairs` need for each ranker.
+    pub(crate) fn encode(
+        rankers: Vec<NeuralRanker>,
+        queries: &[String],
+        pairs: &[(u32, u32)],
+    ) -> Result<RankersWithQueries, Error> {
+        let each: Vec<&NeuralRanker> = rankers.iter().collect();
+        let prepared = encode_queries(&each, queries, pairs)?;
+        Ok(RankersWithQueries { rankers, prepared })
+    }
+
+    /// Returns the scores of all pairs of the documents of a planned batch, by ranker: the same
+    /// bits as [`score_with_rankers_sharing_encodings`].
+    pub(crate) fn score_batch<T: AsRef<str>>(
+        &self,
+        documents: &[(u32, T)],
+    ) -> Result<Vec<Vec<PairScore>>, Error> {
+        let Some(first) = self.rankers.first() else {
+            return Ok(Vec::new());
+        };
+        let batch = first.tokenize_document_batch(documents)?;
+        let each = self.rankers.iter().zip(&self.prepared).enumerate();
+        let readers: Vec<_> = each.map(|(at, (it, queries))| (at, it, queries)).collect();
+        let scored = score_batch(&readers, &batch)?;
+        Ok(scored.into_iter().map(|it| it.1).collect())
+    }
+}
+
+fn encode_queries(
+    rankers: &[&NeuralRanker],
+    queries: &[String],
+    pairs: &[(u32, u32)],
+) -> Result<Vec<EncodedQueries>, Error> {
+    let each = rankers.iter();
+    each.map(|it| it.encode_queries_of_pairs(queries, pairs, TOKEN_BUDGET))
+        .collect()
 }
 
 fn keep(drafts: &mut [PartialScores], number: u32, scored: &Scored) -> Result<(), Error> {

@@ -1,12 +1,16 @@
-//! Runs the stages of a study on all cores, with a progress bar on terminals.
+//! Runs the stages of a study on all cores, with a progress bar on terminals, or takes the results
+//! of those that other machines compute.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use shared::index::column_storage::ColumnStorage;
-use shared::study::preparation::{ShardExecutor, StudyPreparationProgress, StudyPreparationStage};
+use shared::study::preparation::{
+    MinedQuery, ShardExecutor, StudyPreparationProgress, StudyPreparationStage,
+};
 
+use super::shards::DistributedStudy;
 use crate::error::Error;
 use crate::progress::ProgressBar;
 
@@ -19,6 +23,8 @@ pub(crate) struct ParallelExecutor {
     /// The stage in progress, with its progress bar.
     step: Option<(StudyPreparationStage, ProgressBar)>,
     column_storage: Option<Arc<dyn ColumnStorage>>,
+    /// The machines that compute the shards of the study, if there are others than this one.
+    distributed: Option<Arc<DistributedStudy>>,
 }
 
 impl ParallelExecutor {
@@ -27,9 +33,14 @@ impl ParallelExecutor {
         column_storage: Option<Arc<dyn ColumnStorage>>,
     ) -> ParallelExecutor {
         ParallelExecutor {
-            step: None,
             column_storage,
+            ..ParallelExecutor::default()
         }
+    }
+
+    /// Has the queries of a study mined by other machines.
+    pub(super) fn set_distributed_study(&mut self, distributed: Arc<DistributedStudy>) {
+        self.distributed = Some(distributed);
     }
 }
 
@@ -61,6 +72,19 @@ impl ShardExecutor for ParallelExecutor {
 
     fn column_storage(&self) -> Option<Arc<dyn ColumnStorage>> {
         self.column_storage.clone()
+    }
+
+    fn mine_queries_elsewhere(
+        &mut self,
+        n_queries: usize,
+        take: &mut dyn FnMut(Vec<MinedQuery>) -> Result<(), Error>,
+    ) -> Option<Result<(), Error>> {
+        let distributed = self.distributed.as_ref()?;
+        Some(distributed.mine_queries(n_queries, take))
+    }
+
+    fn take_lexical_scores(&mut self, ranker: usize) -> Option<Vec<Vec<f64>>> {
+        self.distributed.as_ref()?.take_lexical_scores(ranker)
     }
 
     async fn report(&mut self, progress: StudyPreparationProgress) -> Result<(), Error> {

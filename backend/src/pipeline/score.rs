@@ -15,6 +15,7 @@ use shared::study::build::LexicalPairScorer;
 use shared::study::preparation::run_never_waiting_future;
 
 use super::ParallelExecutor;
+use super::shards::DistributedStudy;
 use crate::collection_files;
 use crate::config::RankerSpec;
 use crate::error::Error;
@@ -40,6 +41,8 @@ pub(crate) struct PairScoringInput<'a> {
     /// The folder where scores are stored until all pairs have been scored; `None` to keep them in
     /// memory only.
     pub partial_scores: Option<&'a Path>,
+    /// Other machines that score with models and remote rankers; `None` to score here.
+    pub distributed: Option<&'a DistributedStudy>,
 }
 
 /// Scores all pairs with several rankers. Models that encode texts in the same way share the
@@ -260,6 +263,9 @@ pub(crate) fn score_with_models_sharing_encodings(
         None => Ok(PartialScores::empty_without_file()),
     };
     let mut drafts = models.iter().map(draft).collect::<Result<Vec<_>, _>>()?;
+    if let Some(distributed) = scoring.distributed {
+        distributed.score_batches(models, &listed, &mut drafts)?;
+    }
     let specs: Vec<&str> = models.iter().map(|it| it.about.spec.as_str()).collect();
     let specs = specs.join(", ");
     let bar = ProgressBar::with_unit(&specs, listed.pairs.len() as u64, "pairs");
@@ -290,9 +296,12 @@ pub(crate) fn score_with_models_sharing_encodings(
         scores.truncated = truncated.map(|it| it.pair).collect();
         if !scoring.stability_sample.is_empty() {
             // The scores are complete even if this check fails.
-            match model
-                .rescore_sample_under_conditions(&listed, &scoring.stability_sample, &|| true)
-            {
+            let sample = &scoring.stability_sample;
+            let record = match scoring.distributed {
+                Some(distributed) => distributed.rescore_sample(model, &listed, sample),
+                None => model.rescore_sample_under_conditions(&listed, sample, &|| true),
+            };
+            match record {
                 Ok(certificate) => scores.rescoring = certificate,
                 Err(error) => tracing::warn!("{}: no certificate: {error}", model.about.spec),
             }
@@ -317,6 +326,9 @@ pub(crate) fn score_with_remote_ranker(
         }
         None => PartialScores::empty_without_file(),
     };
+    if let Some(distributed) = scoring.distributed {
+        distributed.send_requests(service, &listed, &mut draft)?;
+    }
     let RequestVolume {
         requests,
         texts,

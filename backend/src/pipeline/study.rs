@@ -1,6 +1,7 @@
 //! Creates studies, resumes and completes them, and mines their instances again.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use shared::api::worker::LOCAL_STUDY;
 use shared::collection::{Collection, Document, Qrels};
@@ -15,6 +16,7 @@ use shared::study::{Study, StudyDefinition, validate_study_name};
 
 use super::inputs::read_non_collection_inputs;
 use super::score::{PairScoringInput, read_score_file, score_with_rankers};
+use super::shards::{DistributedStudy, StudyCluster};
 use super::{ParallelExecutor, current_utc_date};
 use crate::config::RankerSpec;
 use crate::error::{Error, run_blocking};
@@ -41,6 +43,8 @@ pub(crate) struct NewStudy {
     pub(crate) finished: StudyReplacementPolicy,
     /// The executor that prepares and mines the collection.
     pub(crate) executor: ParallelExecutor,
+    /// Other machines that compute the shards of the study; `None` to compute all here.
+    pub(crate) cluster: Option<StudyCluster>,
 }
 
 /// Returns an error for the name `index`, since an export has its list of studies in `index.json`.
@@ -67,11 +71,17 @@ pub(crate) fn create_or_resume_study(
         mut definition,
         mut collection,
         finished,
-        executor,
+        mut executor,
+        cluster,
     } = study;
     ensure_name_is_free(&definition.name)?;
     read_vocabularies(&mut definition)?;
     definition.remove_unused_collection_queries(&mut collection);
+    let open = |definition: &StudyDefinition, collection: &Collection| {
+        let open = cluster.as_ref();
+        let begun = open.map(|it| DistributedStudy::begin(definition, collection, folder, it));
+        begun.transpose()
+    };
     if let Some(mut stored) = load_study_if_intact(data, &definition.name) {
         if stored.definition.makes_same_study_as(&definition)
             && stored.software == env!("CARGO_PKG_VERSION")
@@ -89,7 +99,16 @@ pub(crate) fn create_or_resume_study(
                     files::save_study_files(data, &stored)?;
                 }
             }
-            let n_added = compute_missing_or_outdated_scores(&mut stored, folder, data, models)?;
+            let distributed = match stored.n_unscored_rankers() {
+                0 => None,
+                _ => open(&stored.definition, &collection)?,
+            };
+            let rankers = stored.definition.rankers.clone();
+            let scoring = MissingScores {
+                rankers: &rankers,
+                distributed: distributed.as_ref(),
+            };
+            let n_added = compute_missing_scores_of(&mut stored, scoring, folder, data, models)?;
             eprintln!("the study exists already; rankers scored now: {n_added}");
             return Ok(stored);
         }
@@ -103,14 +122,24 @@ pub(crate) fn create_or_resume_study(
             return Err(InputError::conflicting_value(field, reason).into());
         }
     }
+    let distributed = open(&definition, &collection)?.map(Arc::new);
+    if let Some(distributed) = &distributed {
+        executor.set_distributed_study(distributed.clone());
+    }
     let wanted = NewStudy {
         definition,
         collection,
         finished,
         executor,
+        cluster: None,
     };
     let mut study = create_study_with_lexical_rankers(wanted, folder, data, models)?;
-    compute_missing_or_outdated_scores(&mut study, folder, data, models)?;
+    let rankers = study.definition.rankers.clone();
+    let scoring = MissingScores {
+        rankers: &rankers,
+        distributed: distributed.as_deref(),
+    };
+    compute_missing_scores_of(&mut study, scoring, folder, data, models)?;
     Ok(study)
 }
 
@@ -217,8 +246,8 @@ pub(crate) fn create_study_with_lexical_rankers(
     let NewStudy {
         mut definition,
         mut collection,
-        finished: _,
         mut executor,
+        ..
     } = study;
     definition.validate()?;
     read_vocabularies(&mut definition)?;
@@ -384,7 +413,7 @@ pub(crate) fn compute_missing_or_outdated_scores(
     models: &ModelRegistry,
 ) -> Result<usize, Error> {
     let rankers = study.definition.rankers.clone();
-    compute_missing_scores_of(study, &rankers, folder, data, models)
+    compute_missing_scores_of(study, MissingScores::here(&rankers), folder, data, models)
 }
 
 /// Does the same for the rankers that were trained for the study.
@@ -395,12 +424,31 @@ pub(crate) fn compute_scores_of_trained_rankers(
     models: &ModelRegistry,
 ) -> Result<usize, Error> {
     let trained: Vec<String> = study.trainings.iter().map(|it| it.ranker.clone()).collect();
-    compute_missing_scores_of(study, &trained, folder, data, models)
+    compute_missing_scores_of(study, MissingScores::here(&trained), folder, data, models)
+}
+
+/// The rankers of a study whose missing scores are computed.
+struct MissingScores<'a> {
+    rankers: &'a [String],
+    /// Other machines that score; `None` to score here.
+    distributed: Option<&'a DistributedStudy>,
+}
+
+impl MissingScores<'_> {
+    fn here(rankers: &[String]) -> MissingScores<'_> {
+        MissingScores {
+            rankers,
+            distributed: None,
+        }
+    }
 }
 
 fn compute_missing_scores_of(
     study: &mut Study,
-    rankers: &[String],
+    MissingScores {
+        rankers,
+        distributed,
+    }: MissingScores<'_>,
     folder: &Path,
     data: &DataFolder,
     models: &ModelRegistry,
@@ -448,6 +496,7 @@ fn compute_missing_scores_of(
             stability_sample: rescoring::select_pairs_to_rescore(&pairs, &study.instances),
             folder,
             partial_scores: Some(&drafts),
+            distributed,
         };
         score_with_rankers(&scoring, &missing, models, |scores, draft| {
             let scores = told(scores);

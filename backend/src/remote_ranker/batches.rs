@@ -153,7 +153,7 @@ impl RemoteRanker {
     }
 
     /// Groups the `missing` pairs into requests.
-    pub(super) fn group_into_requests(
+    pub(crate) fn group_into_requests(
         &self,
         listed: &QueryDocumentPairsWithTexts<'_>,
         missing: &[u32],

@@ -4,13 +4,14 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use axum::http::Uri;
+use serde::{Deserialize, Serialize};
 use shared::error::Error as InputError;
 
 use super::{API_KEY_VARIABLE, RawOrServerDefaultScores, RerankProtocol};
 use crate::error::Error;
 
 /// A remote ranker with its options.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RemoteRanker {
     /// The URL without the options after `?`.
     pub(super) url: String,
@@ -22,7 +23,7 @@ pub(crate) struct RemoteRanker {
 }
 
 /// Limits on size and rate of requests. They do not affect the scores.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RemoteRequestLimits {
     /// Maximum number of documents per request.
     pub(super) max_documents: usize,

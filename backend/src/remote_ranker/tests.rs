@@ -286,7 +286,7 @@ fn peer(replies: Vec<(u16, &'static str, String)>) -> (String, Arc<Mutex<Vec<Str
 }
 
 /// Reads a request with its headers and body.
-fn request(connection: &TcpStream) -> String {
+pub(crate) fn request(connection: &TcpStream) -> String {
     let mut reader = BufReader::new(connection);
     let (mut all, mut n_bytes) = (String::new(), 0);
     loop {

@@ -116,6 +116,12 @@ impl PartialScores {
         self.done.values().flatten()
     }
 
+    /// Adds the scores of a batch that another process has computed and keeps. They are not written
+    /// to the file.
+    pub(crate) fn insert_batch_kept_elsewhere(&mut self, number: u32, scores: Vec<PairScore>) {
+        self.done.insert(number, scores);
+    }
+
     /// Appends the scores of a batch to the file. They survive a crash once this returns.
     pub(crate) fn append_batch(&mut self, number: u32, scores: &[PairScore]) -> Result<(), Error> {
         let Some((path, file)) = &mut self.file else {

@@ -251,6 +251,7 @@ pub(crate) fn evaluate_with_swapped_queries(
         stability_sample: Vec::new(),
         folder: Path::new("."),
         partial_scores: None,
+        distributed: None,
     };
     let mut swapped = Vec::new();
     for trained in study.trainings.iter().filter(|it| is_missing(it)) {

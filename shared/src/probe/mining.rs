@@ -101,10 +101,11 @@ impl OriginalOrDerivedDocument {
 }
 
 /// The instances of one query, before they are combined into columns.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryMiningResult {
     pool: Vec<DocNo>,
     /// The documents of the pool and those derived from them, ascending.
+    #[serde(with = "untagged_documents")]
     study_docs: Vec<OriginalOrDerivedDocument>,
     /// For each axiom and variant the indexes in `study_docs` of its instances, and the number of
     /// instances before the maximum per query applied.
@@ -121,6 +122,23 @@ impl QueryMiningResult {
         let instances = self.found.iter().flat_map(|it| &it.0);
         instances.for_each(|&it| kept[it as usize] = true);
         kept
+    }
+
+    /// Returns the documents that have to be scored, ascending: those of the pool and of the
+    /// instances.
+    pub fn docs_to_score(&self) -> impl Iterator<Item = OriginalOrDerivedDocument> + '_ {
+        let pooled = self.pool.iter();
+        let pooled = pooled.map(|&doc| OriginalOrDerivedDocument::Original { doc });
+        let mut is_needed = vec![false; self.study_docs.len()];
+        for doc in pooled {
+            if let Ok(at) = self.study_docs.binary_search(&doc) {
+                is_needed[at] = true;
+            }
+        }
+        let instances = self.found.iter().flat_map(|it| &it.0);
+        instances.for_each(|&it| is_needed[it as usize] = true);
+        let docs = self.study_docs.iter().zip(is_needed);
+        docs.filter(|it| it.1).map(|it| *it.0)
     }
 
     /// Whether these documents are an instance of the axiom and variant at an index, if no maximum
@@ -154,6 +172,36 @@ impl QueryMiningResult {
         let each = self.found.iter().zip(asked);
         each.map(|((texts, _), it)| (texts.len() / it.0.claim_kind(it.1).arity()) as u64)
             .sum()
+    }
+}
+
+/// Documents in a format without field names, which cannot tell kinds by a tag: the number of the
+/// document, and how many times its body is repeated in a derived one.
+mod untagged_documents {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::OriginalOrDerivedDocument;
+    use crate::index::DocNo;
+
+    pub(super) fn serialize<S: Serializer>(
+        docs: &[OriginalOrDerivedDocument],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(docs.iter().map(|it| match *it {
+            OriginalOrDerivedDocument::Original { doc } => (doc, None),
+            OriginalOrDerivedDocument::Repeated { doc, times } => (doc, Some(times)),
+        }))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<OriginalOrDerivedDocument>, D::Error> {
+        let docs = Vec::<(DocNo, Option<u32>)>::deserialize(deserializer)?;
+        let docs = docs.into_iter().map(|(doc, times)| match times {
+            None => OriginalOrDerivedDocument::Original { doc },
+            Some(times) => OriginalOrDerivedDocument::Repeated { doc, times },
+        });
+        Ok(docs.collect())
     }
 }
 

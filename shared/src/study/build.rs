@@ -103,7 +103,14 @@ impl LexicalPairScorer<'_> {
         let mut step =
             RunningStage::begin_or_resume(executor, StudyPreparationStage::Score, 0, of).await?;
         let mut scores = Vec::new();
-        for ranker in rankers {
+        for (place, ranker) in rankers.iter().enumerate() {
+            if let Some(shards) = step.take_lexical_scores(place) {
+                scores.push(lexical::concatenate_lexical_score_shards(
+                    ranker, shards, pairs,
+                )?);
+                step.advance(n_queries).await?;
+                continue;
+            }
             let shard = |query: usize| {
                 let text = &collection.queries[query].text;
                 lexical::score_lexically_for_query(

@@ -10,6 +10,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use serde::{Deserialize, Serialize};
+
 use super::StudyDefinition;
 use super::analyzer_audit::{AnalyzerChangeRetentionCounter, InstanceRetentionUnderAnalyzer};
 use crate::collection::{Collection, Document, Run};
@@ -25,6 +27,8 @@ use crate::probe::mining::{InstanceMiner, MiningResultBuilder, PooledQuery, Quer
 use crate::probe::pool::CandidatePoolSelector;
 use crate::probe::transfer::TransferPairSet;
 use crate::probe::{AxiomVariant, CandidatePoolSpec, MiningResult, MiningThresholds, Probe};
+use crate::rank::LexicalRanker;
+use crate::score::lexical::score_lexically_for_query;
 use crate::text::Analyzer;
 use crate::word_vectors::{IndexedWordVectors, SynonymFinder, WordVectorNo, WordVectors};
 
@@ -80,6 +84,22 @@ pub trait ShardExecutor {
 
     /// Returns the place for the large columns of indexes; `None` if they are in memory.
     fn column_storage(&self) -> Option<Arc<dyn ColumnStorage>> {
+        None
+    }
+
+    /// Passes on the mining results of all queries, in the order of queries, if the executor has
+    /// them from elsewhere. Returns `None` if the queries are to be mined here.
+    fn mine_queries_elsewhere(
+        &mut self,
+        _n_queries: usize,
+        _: &mut dyn FnMut(Vec<MinedQuery>) -> Result<(), Self::Error>,
+    ) -> Option<Result<(), Self::Error>> {
+        None
+    }
+
+    /// Returns the scores of the pairs of all queries with the lexical ranker at an index of those
+    /// of the study, if the executor has them from elsewhere.
+    fn take_lexical_scores(&mut self, _ranker: usize) -> Option<Vec<Vec<f64>>> {
         None
     }
 
@@ -186,7 +206,13 @@ impl<'a, E: ShardExecutor> RunningStage<'a, E> {
         Ok(all)
     }
 
-    async fn advance(&mut self, n: usize) -> Result<(), E::Error> {
+    /// Returns the scores of a lexical ranker that the executor has from elsewhere.
+    pub(super) fn take_lexical_scores(&mut self, ranker: usize) -> Option<Vec<Vec<f64>>> {
+        self.executor.take_lexical_scores(ranker)
+    }
+
+    /// Counts `n` more shards as done and reports it.
+    pub(super) async fn advance(&mut self, n: usize) -> Result<(), E::Error> {
         self.progress.done += n as u64;
         self.executor.report(self.progress).await
     }
@@ -387,6 +413,21 @@ impl PreparedCollection {
         self.vectors.as_ref().map(|it| it.known(&self.index))
     }
 
+    /// Prepares the candidate pools, so that queries can be mined one by one.
+    pub fn query_miner(&self) -> Result<QueryMiner<'_>, Error> {
+        let pools = CandidatePoolSelector::from_pool_spec(
+            &self.settings.pool,
+            self.run.as_ref(),
+            &self.collection,
+            &self.index,
+        )?;
+        Ok(QueryMiner {
+            prepared: self,
+            pools,
+            word_vectors: self.word_vectors(),
+        })
+    }
+
     /// Mines some queries at a time and passes on their instances, in the order of queries.
     /// Returns how many documents of the pools the collection lacks.
     pub async fn mine_in_batches<E: ShardExecutor>(
@@ -394,52 +435,27 @@ impl PreparedCollection {
         executor: &mut E,
         mut take: impl FnMut(Vec<QueryMiningResult>) -> Result<(), E::Error>,
     ) -> Result<u64, E::Error> {
-        let collection = &self.collection;
-        let MiningSettings {
-            pool,
-            probes,
-            limits,
-            ..
-        } = &self.settings;
-        let pools = CandidatePoolSelector::from_pool_spec(
-            pool,
-            self.run.as_ref(),
-            collection,
-            &self.index,
-        )?;
-        let known = self.word_vectors();
-        let miner = InstanceMiner {
-            index: &self.index,
-            word_vectors: known.as_ref(),
-            probes,
-            limits,
-        };
-        let n_queries = collection.queries.len();
-        let n_own = n_queries - self.added_samples.addition_counts.n_queries as usize;
-        let shard = |query: usize| {
-            let (docs, n_missing) = match query < n_own {
-                true => pools.pool_and_missing_doc_count(query),
-                false => (Vec::new(), 0),
-            };
-            let shard = miner.mine_pooled_query(&PooledQuery {
-                query: &collection.queries[query].text,
-                docs: &docs,
-                grades: &collection.grades_of_documents(query, &docs),
-                added_samples: self.added_samples.samples_of_query(query),
-            });
-            (shard, n_missing)
-        };
         let mut n_without_text = 0;
-        let take = |shards: Vec<(QueryMiningResult, u64)>,
-                    progress: &mut StudyPreparationProgress| {
-            let (shards, missing): (Vec<_>, Vec<u64>) = shards.into_iter().unzip();
-            n_without_text += missing.iter().sum::<u64>();
-            progress.n_found += shards.iter().map(|it| it.n_instances(probes)).sum::<u64>();
-            take(shards)
+        let mut count = |shards: Vec<MinedQuery>| {
+            n_without_text += shards.iter().map(|it| it.n_docs_without_text).sum::<u64>();
+            take(shards.into_iter().map(|it| it.mined).collect())
+        };
+        let n_queries = self.collection.queries.len();
+        if let Some(mined) = executor.mine_queries_elsewhere(n_queries, &mut count) {
+            mined?;
+            return Ok(n_without_text);
+        }
+        let miner = self.query_miner()?;
+        let probes = &self.settings.probes;
+        let take = |shards: Vec<MinedQuery>, progress: &mut StudyPreparationProgress| {
+            let found = shards.iter().map(|it| it.mined.n_instances(probes));
+            progress.n_found += found.sum::<u64>();
+            count(shards)
         };
         let mut step =
             RunningStage::begin_or_resume(executor, StudyPreparationStage::Mine, 0, n_queries)
                 .await?;
+        let shard = |query| miner.mine_query(query);
         step.compute_shards_in_order(n_queries, shard, take).await?;
         Ok(n_without_text)
     }
@@ -507,6 +523,71 @@ impl PreparedCollection {
             audits.push(auditor.sum_retained_over_queries(analyzer.describe(), &queries));
         }
         Ok(audits)
+    }
+}
+
+/// The result of mining one query.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MinedQuery {
+    /// The instances, with the pool and the derived documents.
+    pub mined: QueryMiningResult,
+    /// How many documents of the pool the collection lacks.
+    pub n_docs_without_text: u64,
+}
+
+/// Mines the queries of a prepared collection one by one, in any order.
+pub struct QueryMiner<'a> {
+    prepared: &'a PreparedCollection,
+    pools: CandidatePoolSelector<'a>,
+    word_vectors: Option<IndexedWordVectors<'a>>,
+}
+
+impl QueryMiner<'_> {
+    /// Mines the query at an index.
+    pub fn mine_query(&self, query: usize) -> MinedQuery {
+        let PreparedCollection {
+            collection,
+            index,
+            added_samples,
+            settings,
+            ..
+        } = self.prepared;
+        let n_added = added_samples.addition_counts.n_queries as usize;
+        let (docs, n_docs_without_text) = match query < collection.queries.len() - n_added {
+            true => self.pools.pool_and_missing_doc_count(query),
+            false => (Vec::new(), 0),
+        };
+        let miner = InstanceMiner {
+            index,
+            word_vectors: self.word_vectors.as_ref(),
+            probes: &settings.probes,
+            limits: &settings.limits,
+        };
+        let mined = miner.mine_pooled_query(&PooledQuery {
+            query: &collection.queries[query].text,
+            docs: &docs,
+            grades: &collection.grades_of_documents(query, &docs),
+            added_samples: added_samples.samples_of_query(query),
+        });
+        MinedQuery {
+            mined,
+            n_docs_without_text,
+        }
+    }
+
+    /// Scores the documents of a mined query that have to be scored, in their order, with a
+    /// lexical ranker.
+    pub fn score_lexically(
+        &self,
+        query: usize,
+        mined: &MinedQuery,
+        ranker: &LexicalRanker,
+    ) -> Vec<f64> {
+        let PreparedCollection {
+            collection, index, ..
+        } = self.prepared;
+        let text = &collection.queries[query].text;
+        score_lexically_for_query(index, ranker, text, mined.mined.docs_to_score())
     }
 }
 

@@ -5,6 +5,7 @@
 //! is missing there.
 
 use super::Finding;
+use crate::paths::NATIVE;
 use crate::process;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ const PACKAGES: [&str; 5] = ["shared", "neural", "backend", "frontend", "tests"]
 /// Compares the features of each selection with those of the workspace. On other systems, which
 /// have other dependencies, findings are only warnings.
 pub(super) fn check() -> Result<Vec<Finding>> {
-    let workspace = tree(&["--workspace"])?;
+    let workspace = tree(&NATIVE)?;
     let mut findings = Vec::new();
     for package in PACKAGES {
         let selected = tree(&["--package", package])?;

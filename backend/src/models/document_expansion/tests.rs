@@ -129,6 +129,7 @@ fn score_collection(ranker: &NeuralRanker, collection: &Collection) -> Vec<f64> 
         stability_sample: vec![0, 4],
         folder: std::path::Path::new("."),
         partial_scores: None,
+        distributed: None,
     };
     let (scores, _) = pipeline::score_with_model(&scoring, ranker).unwrap();
     let record = scores.rescoring.clone().unwrap();

@@ -1,0 +1,236 @@
+//! The engine of a study: one plan, executed in this process or by the executors of a scheduler.
+//!
+//! A stage is the union of one row for each shard, `SELECT run_shard(TASK)`, so that every shard is
+//! a partition and a task of its own. What executors return are manifests; outputs go to storage.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use axioscope::distributed::{ShardEngine, ShardError, StudyJob, StudyShard, StudyStage};
+use ballista::prelude::{SessionConfigExt, SessionContextExt};
+use datafusion::error::DataFusionError;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, ScalarUDF, Union};
+use datafusion::prelude::{SessionConfig, SessionContext, lit};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::build_id::build_id;
+use crate::shard_function::{PERMANENT, RunShard, ShardRunner, ShardTask};
+use crate::storage::{JobStorage, StageTotals, wait_for};
+
+/// The most shards in one plan.
+const SHARDS_PER_PLAN: usize = 256;
+
+/// Time between two looks at the storage for the progress bar.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Time to wait before a scheduler that does not respond is tried again.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// The place where plans are executed: this process, or executors of schedulers.
+#[derive(Clone)]
+pub(crate) enum Engine {
+    /// In this process.
+    Local(Arc<ShardRunner>),
+    /// By the executors of schedulers.
+    Ballista(Schedulers),
+}
+
+/// The addresses of the schedulers of both pools of executors, and how long to wait for them.
+#[derive(Debug, Clone)]
+pub(crate) struct Schedulers {
+    /// The scheduler of mining, and of all that has no other.
+    pub(crate) cpu: String,
+    /// The scheduler of neural rankers.
+    pub(crate) gpu: Option<String>,
+    /// How long to wait for a scheduler that does not respond.
+    pub(crate) patience: Duration,
+}
+
+/// The engine of one study.
+pub(crate) struct JobEngine {
+    pub(crate) engine: Engine,
+    /// The address of the storage, for the executors.
+    pub(crate) address: String,
+    pub(crate) storage: JobStorage,
+    pub(crate) job: StudyJob,
+    /// The totals of the shards whose outputs were used, by stage.
+    pub(crate) totals: Arc<Mutex<BTreeMap<String, StageTotals>>>,
+}
+
+impl ShardEngine for JobEngine {
+    fn put_input(&self, name: &str, content: Vec<u8>) -> Result<(), ShardError> {
+        self.storage.put_input(name, content)
+    }
+
+    fn compute_shards(&self, shards: &[StudyShard]) -> Result<(), ShardError> {
+        let Some(stage) = shards.first().map(StudyShard::stage) else {
+            return Ok(());
+        };
+        self.storage.remove_errors()?;
+        let bar = progress_bar(stage, shards.len());
+        let mut last_progress = (shards.len(), Instant::now());
+        loop {
+            let finished: BTreeSet<String> = self
+                .storage
+                .names_of_finished_shards()?
+                .into_iter()
+                .collect();
+            let missing = shards.iter().filter(|it| !finished.contains(&it.name()));
+            let missing: Vec<&StudyShard> = missing.collect();
+            bar.set_position((shards.len() - missing.len()) as u64);
+            if missing.is_empty() {
+                return Ok(());
+            }
+            if missing.len() < last_progress.0 {
+                last_progress = (missing.len(), Instant::now());
+            }
+            let some = &missing[..missing.len().min(SHARDS_PER_PLAN)];
+            let Err(error) = self.execute(stage, some, &bar) else {
+                continue;
+            };
+            if !error.is_transient || last_progress.1.elapsed() >= self.patience() {
+                return Err(error);
+            }
+            bar.suspend(|| eprintln!("{}; trying again", error.message));
+            thread::sleep(RETRY);
+        }
+    }
+
+    fn read_output(&self, shard: &StudyShard) -> Result<Vec<u8>, ShardError> {
+        let (manifest, content) = self.storage.output(shard)?;
+        let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        totals
+            .entry(shard.stage().to_string())
+            .or_default()
+            .add(&manifest);
+        Ok(content)
+    }
+}
+
+impl JobEngine {
+    fn patience(&self) -> Duration {
+        match &self.engine {
+            Engine::Local(_) => Duration::ZERO,
+            Engine::Ballista(schedulers) => schedulers.patience,
+        }
+    }
+
+    /// Executes the plan of some shards of a stage. Meanwhile the progress bar shows how many are
+    /// finished.
+    fn execute(
+        &self,
+        stage: StudyStage,
+        shards: &[&StudyShard],
+        bar: &ProgressBar,
+    ) -> Result<(), ShardError> {
+        let tasks = shards.iter().map(|&shard| {
+            serde_json::to_string(&ShardTask {
+                build: build_id().to_owned(),
+                storage: self.address.clone(),
+                job: self.job.clone(),
+                shard: shard.clone(),
+            })
+        });
+        let tasks = tasks.collect::<Result<Vec<String>, _>>();
+        let tasks = tasks.map_err(|error| ShardError::permanent(error.to_string()))?;
+        let engine = self.engine.clone();
+        let storage = self.storage.clone();
+        let names: BTreeSet<String> = shards.iter().map(|it| it.name()).collect();
+        let (bar, before) = (bar.clone(), bar.position());
+        wait_for(async move {
+            let executed = execute_plan(&engine, stage, &tasks);
+            let shown = async {
+                loop {
+                    tokio::time::sleep(LOOK).await;
+                    let storage = storage.clone();
+                    let finished = tokio::task::spawn_blocking(move || {
+                        storage.names_of_finished_shards().unwrap_or_default()
+                    });
+                    let finished = finished.await.unwrap_or_default();
+                    let n = finished.iter().filter(|it| names.contains(*it)).count();
+                    bar.set_position(before + n as u64);
+                }
+            };
+            tokio::select! {
+                executed = executed => executed,
+                () = shown => unreachable!("it is shown until the plan ends"),
+            }
+        })
+        .map_err(|error| self.shard_error(stage, &error))
+    }
+
+    /// Returns whether the engine, its scheduler or an executor has failed, or a shard for good.
+    fn shard_error(&self, stage: StudyStage, error: &DataFusionError) -> ShardError {
+        let text = error.to_string();
+        if !text.contains(PERMANENT) {
+            return ShardError::transient(format!("{stage}: {text}"));
+        }
+        match self.storage.first_error() {
+            Ok(reason) => ShardError::permanent(reason.unwrap_or(text)),
+            Err(error) => error,
+        }
+    }
+}
+
+async fn execute_plan(
+    engine: &Engine,
+    stage: StudyStage,
+    tasks: &[String],
+) -> Result<(), DataFusionError> {
+    let (context, function) = match engine {
+        Engine::Local(executor) => {
+            // As many shards at a time as there are threads of the runtime.
+            let context = SessionContext::new();
+            (context, RunShard::to_compute(executor.clone()))
+        }
+        Engine::Ballista(schedulers) => {
+            let address = match stage {
+                StudyStage::Score | StudyStage::Rescore => schedulers.gpu.as_ref(),
+                StudyStage::Mine | StudyStage::RemoteScore => None,
+            };
+            let address = address.unwrap_or(&schedulers.cpu);
+            let config = SessionConfig::new_with_ballista()
+                // One shard is one task, which another executor repeats if its own is lost.
+                .set_str(
+                    ballista_core::config::BALLISTA_SCHEDULER_MAX_PARTITIONS_PER_TASK,
+                    "1",
+                );
+            let state = SessionStateBuilder::new()
+                .with_default_features()
+                .with_config(config)
+                .build();
+            let url = format!("df://{address}");
+            let context = SessionContext::remote_with_state(&url, state).await?;
+            (context, RunShard::to_plan())
+        }
+    };
+    context.register_udf(function.clone());
+    let plan = stage_plan(&function, tasks)?;
+    context.execute_logical_plan(plan).await?.collect().await?;
+    Ok(())
+}
+
+/// Returns the plan of a stage: a row for each task, each in a partition of its own.
+fn stage_plan(function: &ScalarUDF, tasks: &[String]) -> Result<LogicalPlan, DataFusionError> {
+    let row = |task: &String| {
+        let manifest = function.call(vec![lit(task.clone())]).alias("manifest");
+        let row = LogicalPlanBuilder::empty(true)
+            .project([manifest])?
+            .build()?;
+        Ok::<_, DataFusionError>(Arc::new(row))
+    };
+    let mut rows = tasks.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+    match rows.len() {
+        1 => Ok(Arc::unwrap_or_clone(rows.remove(0))),
+        _ => Ok(LogicalPlan::Union(Union::try_new(rows)?)),
+    }
+}
+
+fn progress_bar(stage: StudyStage, n_shards: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix:12} {wide_bar} {pos}/{len} shards, {eta}");
+    let bar = ProgressBar::new(n_shards as u64).with_prefix(stage.to_string());
+    bar.with_style(style.expect("the template is valid"))
+}

@@ -1,0 +1,48 @@
+//! The program `axioscope-cluster`: studies on several machines.
+
+mod build_id;
+mod storage;
+mod shard_function;
+mod engine;
+mod scheduler;
+mod executor;
+mod run;
+
+use std::process::ExitCode;
+
+use axioscope::distributed::ShardError;
+use clap::{Parser, Subcommand};
+
+/// Create studies on several machines
+#[derive(Parser)]
+#[command(name = "axioscope-cluster", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: ClusterCommand,
+}
+
+#[derive(Subcommand)]
+enum ClusterCommand {
+    /// Distribute the shards of studies among executors
+    Scheduler(scheduler::SchedulerArgs),
+    /// Compute shards for a scheduler
+    Executor(executor::ExecutorArgs),
+    /// Create a study from its definition file, or continue one that was interrupted
+    Run(run::RunArgs),
+}
+
+fn main() -> ExitCode {
+    axioscope::log_to_standard_error();
+    let done = match Cli::parse().command {
+        ClusterCommand::Scheduler(it) => it.run(),
+        ClusterCommand::Executor(it) => it.run(),
+        ClusterCommand::Run(it) => it.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(ShardError { message, .. }) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

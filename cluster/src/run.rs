@@ -1,0 +1,135 @@
+//! The command `run`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axioscope::distributed::{
+    ShardError, ShardSizes, StudyCluster, StudyModelArgs, run_study_on_cluster,
+};
+
+use serde::Serialize;
+
+use crate::engine::{Engine, JobEngine, Schedulers};
+use crate::shard_function::ShardRunner;
+use crate::storage::{JobStorage, StageTotals};
+
+/// Holds the command-line arguments of `axioscope-cluster run`.
+#[derive(clap::Args)]
+pub(crate) struct RunArgs {
+    /// Definition file, for example study.toml
+    file: PathBuf,
+    /// Address of the scheduler [default: compute the shards in this process]
+    #[arg(long, value_name = "ADDR")]
+    scheduler: Option<String>,
+    /// Address of a second scheduler, whose executors score with neural rankers
+    #[arg(long, value_name = "ADDR", requires = "scheduler")]
+    gpu_scheduler: Option<String>,
+    /// Data folder, in which the study is stored
+    #[arg(long, value_name = "DIR", default_value = "axioscope-data")]
+    data: PathBuf,
+    /// Storage of the shards, file:///FOLDER or s3://BUCKET/FOLDER, which the executors must reach
+    /// [default: `cluster` in the data folder]
+    #[arg(long, value_name = "URL", env = "AXIOSCOPE_STORAGE")]
+    storage: Option<String>,
+    /// Replace a finished study that has the same name and a different definition
+    #[arg(long)]
+    replace: bool,
+    /// Number of queries to mine in a shard
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    shard_queries: usize,
+    /// Number of batches, of 4,096 tokens each, to score in a shard
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    shard_batches: usize,
+    /// Number of pairs to score with a remote ranker in a shard
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    shard_pairs: usize,
+    /// Seconds to wait for a scheduler that does not respond
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    patience: u64,
+    /// Print a summary as JSON: the study, the hash of its instances, and the shards, rows, bytes
+    /// and seconds of each stage
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    models: StudyModelArgs,
+}
+
+/// The summary of a run.
+#[derive(Serialize)]
+struct RunSummary {
+    study: String,
+    instances_hash: String,
+    stages: BTreeMap<String, StageTotals>,
+}
+
+impl RunArgs {
+    pub(crate) fn run(self) -> Result<(), ShardError> {
+        let address = match &self.storage {
+            Some(address) => address.clone(),
+            None => {
+                let folder = std::path::absolute(self.data.join("cluster"));
+                let folder = folder.map_err(|error| ShardError::permanent(error.to_string()))?;
+                let url = url::Url::from_directory_path(&folder);
+                url.map_err(|()| ShardError::permanent("the data folder has no path"))?
+                    .into()
+            }
+        };
+        let engine = match &self.scheduler {
+            Some(cpu) => Engine::Ballista(Schedulers {
+                cpu: cpu.clone(),
+                gpu: self.gpu_scheduler.clone(),
+                patience: Duration::from_secs(self.patience),
+            }),
+            None => Engine::Local(Arc::new(ShardRunner {
+                worker: self
+                    .models
+                    .shard_worker(crate::executor::available_cores())?,
+                name: "local".to_owned(),
+                storage: None,
+            })),
+        };
+        let totals: Arc<Mutex<BTreeMap<String, StageTotals>>> = Arc::default();
+        let cluster = StudyCluster {
+            sizes: ShardSizes {
+                queries: self.shard_queries,
+                batches: self.shard_batches,
+                remote_pairs: self.shard_pairs,
+            },
+            open_engine: Box::new({
+                let totals = totals.clone();
+                move |job| {
+                    Ok(Box::new(JobEngine {
+                        storage: JobStorage::open(&address, job)?,
+                        address: address.clone(),
+                        engine: engine.clone(),
+                        job: job.clone(),
+                        totals: totals.clone(),
+                    }))
+                }
+            }),
+        };
+        let (file, data) = (&self.file, &self.data);
+        let study = run_study_on_cluster(file, data, &self.models, self.replace, cluster)?;
+        if self.json {
+            let stages = totals
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone();
+            let summary = RunSummary {
+                study: study.name,
+                instances_hash: study.instances_hash,
+                stages,
+            };
+            let json = serde_json::to_string(&summary);
+            println!(
+                "{}",
+                json.map_err(|it| ShardError::permanent(it.to_string()))?
+            );
+        } else {
+            print!("{}", study.text);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! The command `scheduler`.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axioscope::distributed::ShardError;
+use ballista_scheduler::cluster::BallistaCluster;
+use ballista_scheduler::config::SchedulerConfig;
+use ballista_scheduler::scheduler_process::start_server;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::prelude::SessionConfig;
+
+use crate::shard_function::RunShard;
+
+/// Holds the command-line arguments of `axioscope-cluster scheduler`.
+#[derive(clap::Args)]
+pub(crate) struct SchedulerArgs {
+    /// Address to listen on; there is no password, so keep it in a private network
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:50050")]
+    listen: SocketAddr,
+    /// Seconds without a sign of life after which an executor is given up, and its shards are
+    /// computed by others
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    executor_timeout: u64,
+}
+
+impl SchedulerArgs {
+    pub(crate) fn run(self) -> Result<(), ShardError> {
+        let runtime = tokio::runtime::Runtime::new();
+        let runtime = runtime.map_err(|error| ShardError::permanent(error.to_string()))?;
+        let listen = self.listen;
+        let config = SchedulerConfig {
+            bind_host: listen.ip().to_string(),
+            bind_port: listen.port(),
+            external_host: listen.ip().to_string(),
+            scheduling_policy: ballista_core::config::TaskSchedulingPolicy::PullStaged,
+            executor_timeout_seconds: self.executor_timeout,
+            expire_dead_executor_interval_seconds: 1,
+            // A job waits for its first executor.
+            no_executors_grace_period_seconds: 600,
+            // Executors that die do not fail a shard.
+            task_max_failures: 16,
+            stage_max_failures: 64,
+            override_session_builder: Some(Arc::new(|config: SessionConfig| {
+                let state = SessionStateBuilder::new()
+                    .with_default_features()
+                    .with_config(config)
+                    .with_scalar_functions(vec![Arc::new(RunShard::to_plan())]);
+                Ok(state.build())
+            })),
+            ..SchedulerConfig::default()
+        };
+        let served = runtime.block_on(async {
+            let cluster = BallistaCluster::new_from_config(&config).await?;
+            println!("scheduler on {listen}");
+            start_server(cluster, listen, Arc::new(config)).await
+        });
+        served.map_err(|error| {
+            ShardError::permanent(format!(
+                "{listen}: {error}; give another address by --listen"
+            ))
+        })
+    }
+}

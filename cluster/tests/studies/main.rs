@@ -1,0 +1,227 @@
+//! A study that a cluster of processes creates is the study that one machine creates, to the bit,
+//! also if its processes are killed.
+#![allow(clippy::unwrap_used, reason = "all of it is for tests")]
+
+mod processes;
+mod study_files;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use processes::{ClusterProcesses, axioscope, finish};
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64;
+use study_files::{count_files, ensure_equal_studies};
+use test_dependencies::{TestDependency, or_skip};
+
+/// Variable with the numbers of executors, schedulers and drivers to kill, as in `100,20,20`.
+const KILLS: &str = "AXIOSCOPE_CLUSTER_KILLS";
+
+/// The rankers of the repository, which score quickly.
+const TINY_RANKERS: [&str; 4] = ["tiny-bert", "tiny-epic", "tiny-monot5", "tiny-doc2query"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+/// Returns the arguments that name the tiny rankers.
+fn tiny_models() -> Vec<String> {
+    let folders = TINY_RANKERS.map(|it| root().join("models").join(it));
+    let each = folders.iter();
+    each.flat_map(|it| ["--model".to_owned(), it.display().to_string()])
+        .collect()
+}
+
+/// Writes the demo study with some rankers and its first queries.
+fn demo_study(folder: &Path, rankers: &[&str], n_queries: usize) -> PathBuf {
+    let demo = root().join("demo");
+    let vectors = folder.join("vectors.txt");
+    finish(
+        axioscope()
+            .args(["vectors", "--dims", "20", "--epochs", "3", "--collection"])
+            .arg(&demo)
+            .arg("--out")
+            .arg(&vectors),
+    );
+    let text = fs::read_to_string(demo.join("study.toml")).unwrap();
+    let mut study: toml::Table = text.parse().unwrap();
+    let mut set = |key: &str, value: toml::Value| {
+        study.insert(key.to_owned(), value);
+    };
+    set("collection", demo.display().to_string().into());
+    set("vectors", vectors.display().to_string().into());
+    set("n_queries", toml::Value::Integer(n_queries as i64));
+    set(
+        "rankers",
+        toml::Value::Array(rankers.iter().map(|&it| it.into()).collect()),
+    );
+    let file = folder.join("study.toml");
+    fs::write(&file, study.to_string()).unwrap();
+    file
+}
+
+#[test]
+fn the_demo_study_of_a_cluster_is_that_of_one_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let rankers = [
+        "bm25",
+        "ql",
+        "tiny-bert:late",
+        "tiny-epic:epic",
+        "tiny-monot5:monot5",
+        "tiny-doc2query:doc2query",
+    ];
+    let file = demo_study(folder.path(), &rankers, 4);
+    let models = tiny_models();
+    let alone = folder.path().join("alone");
+    finish(
+        axioscope()
+            .arg("--data")
+            .arg(&alone)
+            .args(["study", "run"])
+            .arg(&file)
+            .args(&models),
+    );
+    let cluster = ClusterProcesses::start(folder.path(), 2, &models);
+    let sizes = ["--shard-queries", "1", "--shard-batches", "8"];
+    let data = folder.path().join("together");
+    let told = cluster.run_study(&file, &data, &sizes);
+    assert_eq!(told["study"], "demo");
+    let stages = told["stages"].as_object().unwrap();
+    assert!(stages["mine"]["shards"].as_u64().unwrap() >= 4, "{told}");
+    assert!(
+        stages.contains_key("score") && stages.contains_key("rescore"),
+        "{told}"
+    );
+    ensure_equal_studies(&alone, &data, "demo");
+
+    // The plan is the same in one process.
+    let local = folder.path().join("local");
+    finish(
+        processes::cluster_program()
+            .arg("run")
+            .arg(&file)
+            .arg("--data")
+            .arg(&local)
+            .args(sizes)
+            .args(&models),
+    );
+    ensure_equal_studies(&alone, &local, "demo");
+}
+
+#[test]
+fn a_study_of_300_questions_with_nine_axioms_is_that_of_one_machine() {
+    let data = std::env::var_os("AXIOSCOPE_DATA").filter(|it| !it.is_empty());
+    let lacking = "AXIOSCOPE_DATA does not name the folder of the public collections";
+    let Some(data) = or_skip(data, TestDependency::Collections, lacking).map(PathBuf::from) else {
+        return;
+    };
+    let model = std::env::var_os("AXIOSCOPE_MODEL").filter(|it| !it.is_empty());
+    let lacking = "AXIOSCOPE_MODEL does not name the default model";
+    let Some(model) = or_skip(model, TestDependency::Model, lacking).map(PathBuf::from) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("study.toml");
+    let name = model.file_name().unwrap().to_string_lossy();
+    let text = format!(
+        "name = \"questions\"\n\
+         collection = '{}'\n\
+         n_queries = 300\n\
+         pool = \"rank:bm25:4\"\n\
+         probes = [\"tfc1\", \"tfc2\", \"mtdc\", \"lnc1\", \"lnc2\", \"tp\", \"stmc1\", \"stmc2\", \"stmc3\"]\n\
+         vectors = '{}'\n\
+         rankers = [\"bm25\", \"ql\", \"{name}:bi\"]\n\
+         [limits]\n\
+         repeat_from = 2\n\
+         repeat_to = 2\n\
+         repeated_terms = 100\n",
+        data.join("cmu-wiki-qa").display(),
+        data.join("glove-6B-50d-10k/glove.6B.50d.10k.txt.gz")
+            .display(),
+    );
+    fs::write(&file, text).unwrap();
+    let models = ["--model".to_owned(), model.display().to_string()];
+    let alone = folder.path().join("alone");
+    finish(
+        axioscope()
+            .arg("--data")
+            .arg(&alone)
+            .args(["study", "run"])
+            .arg(&file)
+            .args(&models),
+    );
+    let cluster = ClusterProcesses::start(folder.path(), 2, &models);
+    let together = folder.path().join("together");
+    cluster.run_study(&file, &together, &["--shard-batches", "4"]);
+    ensure_equal_studies(&alone, &together, "questions");
+}
+
+/// Returns how many executors, schedulers and drivers are killed.
+fn kills() -> [usize; 3] {
+    let text = std::env::var(KILLS).unwrap_or_else(|_| "5,2,2".to_owned());
+    let numbers: Vec<usize> = text.split(',').map(|it| it.parse().unwrap()).collect();
+    numbers.try_into().unwrap()
+}
+
+#[test]
+fn nothing_is_lost_or_committed_twice_if_processes_are_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = demo_study(folder.path(), &["bm25", "ql", "tiny-epic:epic"], 30);
+    let models = tiny_models();
+    let alone = folder.path().join("alone");
+    finish(
+        axioscope()
+            .arg("--data")
+            .arg(&alone)
+            .args(["study", "run"])
+            .arg(&file)
+            .args(&models),
+    );
+    let mut left: Vec<usize> = Vec::new();
+    for (kind, n) in kills().into_iter().enumerate() {
+        left.extend(std::iter::repeat_n(kind, n));
+    }
+    let n_kills = left.len();
+    let mut random = Pcg64::seed_from_u64(25);
+    let mut cluster = ClusterProcesses::start(folder.path(), 2, &models);
+    let mut n_rounds = 0;
+    while !left.is_empty() {
+        n_rounds += 1;
+        let data = folder.path().join(format!("round-{n_rounds}"));
+        let sizes = ["--shard-queries", "1", "--shard-batches", "2"];
+        let mut driver = cluster.start_driver(&file, &data, &sizes);
+        loop {
+            let pause = Duration::from_millis(200 + u64::from(random.next_u32() % 2000));
+            if driver.has_ended_within(pause) {
+                break;
+            }
+            if left.is_empty() {
+                continue;
+            }
+            match left.swap_remove(random.next_u32() as usize % left.len()) {
+                0 => cluster.kill_and_replace_executor(random.next_u32() as usize),
+                1 => cluster.kill_and_replace_scheduler(),
+                _ => {
+                    driver.kill();
+                    driver = cluster.start_driver(&file, &data, &sizes);
+                }
+            }
+        }
+        let told = driver.summary();
+        ensure_equal_studies(&alone, &data, "demo");
+        // One manifest for each shard, and the output that it names.
+        let n_shards = told["stages"].as_object().unwrap().values();
+        let n_shards: u64 = n_shards.map(|it| it["shards"].as_u64().unwrap()).sum();
+        assert_eq!(
+            count_files(&data.join("cluster"), ".json"),
+            n_shards,
+            "{told}"
+        );
+    }
+    println!("{n_kills} processes were killed in {n_rounds} runs");
+}
