@@ -5,13 +5,18 @@ use std::sync::OnceLock;
 use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
 
-/// Returns the version and the beginning of the SHA-256 of this program's file.
+static ID: OnceLock<String> = OnceLock::new();
+
+/// Reads the file of this program, before it can be replaced by another one.
+pub(crate) fn read_build_id() -> std::io::Result<()> {
+    let program = std::fs::read(std::env::current_exe()?)?;
+    let hash = encode_hex(&Sha256::digest(program));
+    ID.get_or_init(|| format!("{} ({hash:.12})", env!("CARGO_PKG_VERSION")));
+    Ok(())
+}
+
+/// Returns the version and the beginning of the SHA-256 of this program's file, after
+/// [`read_build_id`].
 pub(crate) fn build_id() -> &'static str {
-    static ID: OnceLock<String> = OnceLock::new();
-    ID.get_or_init(|| {
-        let program = std::env::current_exe().and_then(std::fs::read);
-        let hash = program.map(|it| encode_hex(&Sha256::digest(it)));
-        let hash = hash.unwrap_or_else(|_| "unknown".to_owned());
-        format!("{} ({hash:.12})", env!("CARGO_PKG_VERSION"))
-    })
+    ID.get().expect("the program reads it first")
 }

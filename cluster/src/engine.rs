@@ -54,6 +54,8 @@ pub(crate) struct JobEngine {
     pub(crate) engine: Engine,
     /// The address of the storage, for the executors.
     pub(crate) address: String,
+    /// Time after which shards are given to executors again if none was finished.
+    pub(crate) stall: Duration,
     pub(crate) storage: JobStorage,
     pub(crate) job: StudyJob,
     /// The totals of the shards whose outputs were used, by stage.
@@ -71,7 +73,9 @@ impl ShardEngine for JobEngine {
         };
         self.storage.remove_errors()?;
         let bar = progress_bar(stage, shards.len());
-        let mut last_progress = (shards.len(), Instant::now());
+        let mut n_missing = shards.len();
+        let mut failing_since = None;
+        let mut was_executed = false;
         loop {
             let finished: BTreeSet<String> = self
                 .storage
@@ -84,14 +88,24 @@ impl ShardEngine for JobEngine {
             if missing.is_empty() {
                 return Ok(());
             }
-            if missing.len() < last_progress.0 {
-                last_progress = (missing.len(), Instant::now());
+            if missing.len() < n_missing {
+                n_missing = missing.len();
+                failing_since = None;
+            } else if was_executed {
+                return Err(ShardError::permanent(format!(
+                    "{stage}: executors have computed shards, but the storage {} has none of \
+                     them; give all processes the same `--storage`",
+                    self.address
+                )));
             }
             let some = &missing[..missing.len().min(SHARDS_PER_PLAN)];
-            let Err(error) = self.execute(stage, some, &bar) else {
+            let executed = self.execute(stage, some, &bar);
+            was_executed = executed.is_ok();
+            let Err(error) = executed else {
                 continue;
             };
-            if !error.is_transient || last_progress.1.elapsed() >= self.patience() {
+            let since = *failing_since.get_or_insert_with(Instant::now);
+            if !error.is_transient || since.elapsed() >= self.patience() {
                 return Err(error);
             }
             bar.suspend(|| eprintln!("{}; trying again", error.message));
@@ -140,9 +154,11 @@ impl JobEngine {
         let storage = self.storage.clone();
         let names: BTreeSet<String> = shards.iter().map(|it| it.name()).collect();
         let (bar, before) = (bar.clone(), bar.position());
+        let stall = self.stall;
         wait_for(async move {
             let executed = execute_plan(&engine, stage, &tasks);
-            let shown = async {
+            let finished_otherwise = async {
+                let mut last_progress = (0, Instant::now());
                 loop {
                     tokio::time::sleep(LOOK).await;
                     let storage = storage.clone();
@@ -152,11 +168,22 @@ impl JobEngine {
                     let finished = finished.await.unwrap_or_default();
                     let n = finished.iter().filter(|it| names.contains(*it)).count();
                     bar.set_position(before + n as u64);
+                    // The engine may have lost a report of an executor.
+                    if n == names.len() {
+                        break Ok(());
+                    }
+                    if n > last_progress.0 {
+                        last_progress = (n, Instant::now());
+                    }
+                    if last_progress.1.elapsed() > stall {
+                        let error = format!("no shard was finished within {stall:?}");
+                        break Err(DataFusionError::IoError(std::io::Error::other(error)));
+                    }
                 }
             };
             tokio::select! {
                 executed = executed => executed,
-                () = shown => unreachable!("it is shown until the plan ends"),
+                finished = finished_otherwise => finished,
             }
         })
         .map_err(|error| self.shard_error(stage, &error))
@@ -182,7 +209,6 @@ async fn execute_plan(
 ) -> Result<(), DataFusionError> {
     let (context, function) = match engine {
         Engine::Local(executor) => {
-            // As many shards at a time as there are threads of the runtime.
             let context = SessionContext::new();
             (context, RunShard::to_compute(executor.clone()))
         }

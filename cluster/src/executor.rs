@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use axioscope::distributed::{ShardError, StudyModelArgs};
 use ballista_core::config::TaskSchedulingPolicy;
+use ballista_core::ids::new_instance_id;
 use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 
-use crate::shard_function::{RUN_SHARD, RunShard, ShardRunner};
+use crate::shard_function::{RUN_SHARD, RunShard, ShardRunner, Slots};
 
 /// Holds the command-line arguments of `axioscope-cluster executor`.
 #[derive(clap::Args)]
@@ -42,11 +43,13 @@ impl ExecutorArgs {
         let (host, port) = self.scheduler.rsplit_once(':').ok_or_else(|| {
             ShardError::permanent(format!("--scheduler {}: give HOST:PORT", self.scheduler))
         })?;
-        let name = format!("{}-{}", host_name(), std::process::id());
+        // Containers may share a host name and have the same process numbers.
+        let name = format!("{}-{}", host_name(), new_instance_id());
         let executor = Arc::new(ShardRunner {
             worker: self.models.shard_worker(self.cores)?,
             name: name.clone(),
             storage: self.storage.clone(),
+            slots: Slots::new(self.cores),
         });
         let function = Arc::new(RunShard::to_compute(executor));
         let functions = BallistaFunctionRegistry {
@@ -66,7 +69,6 @@ impl ExecutorArgs {
             vcores: self.cores,
             task_scheduling_policy: TaskSchedulingPolicy::PullStaged,
             work_dir: Some(work.path().display().to_string()),
-            executor_heartbeat_interval_seconds: 2,
             memory_pool_size: Some(0),
             override_function_registry: Some(Arc::new(functions)),
             ..ExecutorProcessConfig::default()

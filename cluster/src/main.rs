@@ -33,6 +33,10 @@ enum ClusterCommand {
 
 fn main() -> ExitCode {
     axioscope::log_to_standard_error();
+    if let Err(error) = build_id::read_build_id() {
+        eprintln!("error: the file of this program cannot be read: {error}");
+        return ExitCode::FAILURE;
+    }
     let done = match Cli::parse().command {
         ClusterCommand::Scheduler(it) => it.run(),
         ClusterCommand::Executor(it) => it.run(),

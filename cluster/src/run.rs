@@ -9,10 +9,12 @@ use axioscope::distributed::{
     ShardError, ShardSizes, StudyCluster, StudyModelArgs, run_study_on_cluster,
 };
 
+use ballista_core::ids::new_instance_id;
 use serde::Serialize;
 
 use crate::engine::{Engine, JobEngine, Schedulers};
-use crate::shard_function::ShardRunner;
+use crate::executor::available_cores;
+use crate::shard_function::{ShardRunner, Slots};
 use crate::storage::{JobStorage, StageTotals};
 
 /// Holds the command-line arguments of `axioscope-cluster run`.
@@ -48,6 +50,9 @@ pub(crate) struct RunArgs {
     /// Seconds to wait for a scheduler that does not respond
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     patience: u64,
+    /// Seconds after which shards are given to executors again if none was finished
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    shard_timeout: u64,
     /// Print a summary as JSON: the study, the hash of its instances, and the shards, rows, bytes
     /// and seconds of each stage
     #[arg(long)]
@@ -83,11 +88,10 @@ impl RunArgs {
                 patience: Duration::from_secs(self.patience),
             }),
             None => Engine::Local(Arc::new(ShardRunner {
-                worker: self
-                    .models
-                    .shard_worker(crate::executor::available_cores())?,
-                name: "local".to_owned(),
+                worker: self.models.shard_worker(available_cores())?,
+                name: format!("local-{}", new_instance_id()),
                 storage: None,
+                slots: Slots::new(available_cores()),
             })),
         };
         let totals: Arc<Mutex<BTreeMap<String, StageTotals>>> = Arc::default();
@@ -99,10 +103,12 @@ impl RunArgs {
             },
             open_engine: Box::new({
                 let totals = totals.clone();
+                let stall = Duration::from_secs(self.shard_timeout);
                 move |job| {
                     Ok(Box::new(JobEngine {
                         storage: JobStorage::open(&address, job)?,
                         address: address.clone(),
+                        stall,
                         engine: engine.clone(),
                         job: job.clone(),
                         totals: totals.clone(),

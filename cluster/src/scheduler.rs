@@ -19,8 +19,9 @@ pub(crate) struct SchedulerArgs {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:50050")]
     listen: SocketAddr,
     /// Seconds without a sign of life after which an executor is given up, and its shards are
-    /// computed by others
-    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    /// computed by others; at least 8, since a busy executor shows one every 5 seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 20,
+          value_parser = clap::value_parser!(u64).range(8..))]
     executor_timeout: u64,
 }
 

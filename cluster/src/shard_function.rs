@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 use axioscope::distributed::{ShardError, ShardInputs, ShardWorker, StudyJob, StudyShard};
@@ -47,6 +47,44 @@ pub(crate) struct ShardRunner {
     pub(crate) name: String,
     /// The only storage to use; `None` for that of each task.
     pub(crate) storage: Option<String>,
+    /// How many shards are computed at a time.
+    pub(crate) slots: Slots,
+}
+
+/// A number of slots, each for one shard.
+pub(crate) struct Slots {
+    n_free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Slots {
+    /// Creates free slots.
+    pub(crate) fn new(n_slots: usize) -> Slots {
+        Slots {
+            n_free: Mutex::new(n_slots.max(1)),
+            freed: Condvar::new(),
+        }
+    }
+
+    /// Runs `work` in a slot, as soon as one is free.
+    fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        let n_free = self.n_free.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_free = self.freed.wait_while(n_free, |it| *it == 0);
+        *n_free.unwrap_or_else(PoisonError::into_inner) -= 1;
+        let _slot = TakenSlot(self);
+        work()
+    }
+}
+
+/// A slot that is freed when this is dropped, also after a panic.
+struct TakenSlot<'a>(&'a Slots);
+
+impl Drop for TakenSlot<'_> {
+    fn drop(&mut self) {
+        let n_free = self.0.n_free.lock();
+        *n_free.unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
+    }
 }
 
 impl ShardRunner {
@@ -164,7 +202,7 @@ impl ScalarUDFImpl for RunShard {
             let task: ShardTask = serde_json::from_str(task)
                 .map_err(|error| exec_datafusion_err!("{PERMANENT}: {error}"))?;
             // Shards take seconds; meanwhile another thread takes over what this one has to do.
-            let run = || tokio::task::block_in_place(|| executor.run(&task));
+            let run = || tokio::task::block_in_place(|| executor.slots.run(|| executor.run(&task)));
             let manifest = run().map_err(to_engine_error)?;
             let json = serde_json::to_string(&manifest);
             manifests.push(json.map_err(|error| exec_datafusion_err!("{error}"))?);

@@ -187,7 +187,7 @@ impl JobStorage {
         };
         let manifest = serde_json::from_slice(&json);
         let manifest = manifest.map_err(|error| {
-            ShardError::permanent(format!("the manifest of {shard} is damaged: {error}"))
+            ShardError::permanent(self.damage(shard, &format!("its manifest: {error}")))
         })?;
         Ok(Some(manifest))
     }
@@ -216,15 +216,20 @@ impl JobStorage {
         let json = json.map_err(|error| ShardError::permanent(error.to_string()))?;
         let place = self.outputs().join(format!("{name}.json"));
         if self.put(place, json, PutMode::Create)? == WasStored::Yes {
+            tracing::info!("committed {name} by {}", attempt.id);
             return Ok(manifest);
+        }
+        let first = self.manifest(&name)?;
+        let first = first.ok_or_else(|| ShardError::transient(format!("{name}: no manifest")))?;
+        if first.attempt == attempt.id {
+            // The answer to an earlier request was lost.
+            return Ok(first);
         }
         let store = self.store.clone();
         let removed = wait_for(async move { store.delete(&own).await });
         if let Err(error) = removed {
             tracing::warn!("{name}: the output of a second attempt stays: {error}");
         }
-        let first = self.manifest(&name)?;
-        let first = first.ok_or_else(|| ShardError::transient(format!("{name}: no manifest")))?;
         if first.sha256 != manifest.sha256 {
             tracing::warn!(
                 "{name}: {} and {} have computed different outputs; the first one counts. Use \
@@ -242,20 +247,24 @@ impl JobStorage {
         shard: &StudyShard,
     ) -> Result<(ShardManifest, Vec<u8>), ShardError> {
         let name = shard.name();
-        let missing = || ShardError::transient(format!("{name}: there is no output"));
-        let manifest = self.manifest(&name)?.ok_or_else(missing)?;
-        let path = self
-            .outputs()
-            .join(name.as_str())
-            .join(manifest.attempt.as_str());
-        let content = self.get(path)?.ok_or_else(missing)?;
-        if encode_hex(&Sha256::digest(&content)) == manifest.sha256 {
-            return Ok((manifest, content));
+        let damaged = |reason: &str| ShardError::permanent(self.damage(&name, reason));
+        let manifest = self.manifest(&name)?;
+        let manifest = manifest.ok_or_else(|| damaged("there is no manifest"))?;
+        let folder = self.outputs().join(name.as_str());
+        let content = self.get(folder.join(manifest.attempt.as_str()))?;
+        let content = content.ok_or_else(|| damaged("there is no output"))?;
+        if encode_hex(&Sha256::digest(&content)) != manifest.sha256 {
+            return Err(damaged("it has another hash than its manifest says"));
         }
-        Err(ShardError::permanent(format!(
-            "the output of {name} is damaged; remove {}/{name}.json and start the study again",
+        Ok((manifest, content))
+    }
+
+    fn damage(&self, shard: &str, reason: &str) -> String {
+        format!(
+            "the output of {shard} is damaged: {reason}; remove {}/{shard}.json and start the \
+             study again",
             self.outputs()
-        )))
+        )
     }
 
     /// Stores an input, unless it is there already.

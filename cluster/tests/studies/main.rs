@@ -7,12 +7,12 @@ mod study_files;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use processes::{ClusterProcesses, axioscope, finish};
+use processes::{ClusterProcesses, PATIENCE, axioscope, finish};
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
-use study_files::{count_files, ensure_equal_studies};
+use study_files::{count_committed_shards, ensure_equal_studies};
 use test_dependencies::{TestDependency, or_skip};
 
 /// Variable with the numbers of executors, schedulers and drivers to kill, as in `100,20,20`.
@@ -194,7 +194,9 @@ fn nothing_is_lost_or_committed_twice_if_processes_are_killed() {
         let data = folder.path().join(format!("round-{n_rounds}"));
         let sizes = ["--shard-queries", "1", "--shard-batches", "2"];
         let mut driver = cluster.start_driver(&file, &data, &sizes);
+        let since = Instant::now();
         loop {
+            assert!(since.elapsed() < PATIENCE, "the driver has not ended");
             let pause = Duration::from_millis(200 + u64::from(random.next_u32() % 2000));
             if driver.has_ended_within(pause) {
                 break;
@@ -213,14 +215,20 @@ fn nothing_is_lost_or_committed_twice_if_processes_are_killed() {
         }
         let told = driver.summary();
         ensure_equal_studies(&alone, &data, "demo");
-        // One manifest for each shard, and the output that it names.
         let n_shards = told["stages"].as_object().unwrap().values();
         let n_shards: u64 = n_shards.map(|it| it["shards"].as_u64().unwrap()).sum();
         assert_eq!(
-            count_files(&data.join("cluster"), ".json"),
+            count_committed_shards(&data.join("cluster")),
             n_shards,
             "{told}"
         );
     }
+    // An executor may have been killed between a commit and its line.
+    let commits = cluster.commits();
+    assert!(commits.values().all(|&n| n <= n_rounds), "{commits:?}");
+    assert!(
+        commits.values().sum::<usize>() + n_kills >= n_rounds * commits.len(),
+        "{commits:?}"
+    );
     println!("{n_kills} processes were killed in {n_rounds} runs");
 }

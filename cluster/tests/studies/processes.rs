@@ -1,5 +1,6 @@
 //! The processes of a cluster on this machine.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// Longest time that a run may take.
-const PATIENCE: Duration = Duration::from_secs(1500);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1500);
 
 /// Returns the program `axioscope` that was built with the cluster.
 pub(crate) fn axioscope() -> Command {
@@ -32,7 +33,7 @@ pub(crate) fn cluster_program() -> Command {
 fn quiet(program: &Path) -> Command {
     let mut command = Command::new(program);
     command
-        .env("AXIOSCOPE_LOG", "error")
+        .env("AXIOSCOPE_LOG", "error,axioscope_cluster=info")
         .env_remove("AXIOSCOPE_STORAGE");
     command
 }
@@ -115,6 +116,19 @@ impl ClusterProcesses {
         RunningProcess::spawn(&mut driver, &self.folder.join("driver.log"))
     }
 
+    /// Returns how often each shard was committed by executors, by its name, in all runs.
+    pub(crate) fn commits(&self) -> BTreeMap<String, usize> {
+        let log = fs::read_to_string(self.folder.join("executor.log")).unwrap();
+        let mut commits = BTreeMap::new();
+        for line in log.lines() {
+            if let Some((_, rest)) = line.split_once("committed ") {
+                let shard = rest.split(' ').next().unwrap();
+                *commits.entry(shard.to_owned()).or_insert(0) += 1;
+            }
+        }
+        commits
+    }
+
     /// Creates a study and returns the summary of the run.
     pub(crate) fn run_study(&self, file: &Path, data: &Path, options: &[&str]) -> Value {
         let mut driver = self.start_driver(file, data, options);
@@ -128,7 +142,7 @@ impl ClusterProcesses {
 
 fn start_scheduler(folder: &Path, address: &str) -> RunningProcess {
     let mut scheduler = cluster_program();
-    scheduler.args(["scheduler", "--listen", address, "--executor-timeout", "4"]);
+    scheduler.args(["scheduler", "--listen", address, "--executor-timeout", "8"]);
     RunningProcess::spawn(&mut scheduler, &folder.join("scheduler.log"))
 }
 

@@ -1,9 +1,11 @@
 //! The files of stored studies.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
+use shared::collection::encode_hex;
 
 /// Compares a study of two data folders. Data files have their SHA-256 in their names and in
 /// `study.json`, which differ only in the date.
@@ -28,12 +30,24 @@ pub(crate) fn ensure_equal_studies(expected: &Path, found: &Path, name: &str) {
     assert!(expected == found, "study.json of {name} differs");
 }
 
-/// Returns how many files below a folder have an ending.
-pub(crate) fn count_files(folder: &Path, ending: &str) -> u64 {
+/// Returns how many shards below a folder have a manifest. The output that it names must be there,
+/// with the hash that it names.
+pub(crate) fn count_committed_shards(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-    let count = |path: &Path| match path.is_dir() {
-        true => count_files(path, ending),
-        false => u64::from(path.to_string_lossy().ends_with(ending)),
+    let count = |path: PathBuf| {
+        if path.is_dir() {
+            return count_committed_shards(&path);
+        }
+        if path.extension().is_none_or(|it| it != "json") {
+            return 0;
+        }
+        let manifest: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let output = path
+            .with_extension("")
+            .join(manifest["attempt"].as_str().unwrap());
+        let hash = encode_hex(&Sha256::digest(fs::read(output).unwrap()));
+        assert_eq!(manifest["sha256"], hash, "{}", path.display());
+        1
     };
-    entries.map(|it| count(&it)).sum()
+    entries.map(count).sum()
 }
