@@ -430,7 +430,13 @@ impl ShardError {
 
 impl From<Error> for ShardError {
     fn from(error: Error) -> ShardError {
-        ShardError::permanent(error.to_string())
+        let message = error.to_string();
+        match error {
+            // A device may have other work, and a disk that of others.
+            Error::Model { .. } | Error::File { .. } => ShardError::transient(message),
+            Error::Shard(error) => error,
+            _ => ShardError::permanent(message),
+        }
     }
 }
 

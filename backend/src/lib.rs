@@ -11,6 +11,7 @@ mod models;
 mod remote_ranker;
 mod vocabulary;
 mod pipeline;
+mod cluster_records;
 mod training;
 mod demo;
 mod cache;
@@ -35,6 +36,9 @@ use clap::Parser;
 /// Studies whose shards are computed on several machines.
 pub mod distributed {
     pub use crate::cli::study::{CreatedStudy, StudyModelArgs, run_study_on_cluster};
+    pub use crate::cluster_records::{
+        ClusterRecords, FinishedShard, cancel_cluster_job, list_cluster_jobs,
+    };
     pub use crate::error::ShardError;
     pub use crate::pipeline::{
         EngineOpener, ShardEngine, ShardInputs, ShardOutput, ShardSizes, ShardWork, ShardWorker,

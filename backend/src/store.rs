@@ -40,7 +40,7 @@ macro_rules! migrator {
         migrator!(
             $folder: "0001_start" "0002_certificates" "0003_people" "0004_review"
             "0005_operator_session" "0006_leases" "0007_own_data_and_canary"
-            "0008_simulated_annotators"
+            "0008_simulated_annotators" "0009_cluster_jobs"
         )
     };
     ($folder:literal: $($file:literal)*) => {
@@ -70,6 +70,7 @@ pub(crate) mod studies;
 pub(crate) mod scores;
 pub(crate) mod partial_scores;
 pub(crate) mod jobs;
+pub(crate) mod cluster_jobs;
 pub(crate) mod secret_token;
 pub(crate) mod operator;
 pub(crate) mod people;

@@ -25,25 +25,6 @@ pub(crate) fn load_vocabulary_into_analyzer(analyzer: &mut Analyzer) -> Result<(
     Ok(analyzer.validate()?)
 }
 
-/// Returns the file with the vocabulary that an analyzer names, if any.
-pub(crate) fn vocabulary_file(analyzer: &Analyzer) -> Option<PathBuf> {
-    match &analyzer.tokenizer {
-        Tokenizer::Wordpiece(tokens) => Some(file_of(tokens.file_name())),
-        Tokenizer::Alnum | Tokenizer::Unicode => None,
-    }
-}
-
-/// Gives an analyzer the vocabulary that it names, from the text of the file.
-pub(crate) fn parse_vocabulary_of_analyzer(
-    analyzer: &mut Analyzer,
-    text: &str,
-) -> Result<(), Error> {
-    if let Tokenizer::Wordpiece(tokens) = &mut analyzer.tokenizer {
-        *tokens = WordpieceVocabulary::parse_file(tokens.file_name(), text)?;
-    }
-    Ok(analyzer.validate()?)
-}
-
 /// Returns the vocabulary of the default model.
 pub(crate) fn read_default_model_vocabulary() -> Result<WordpieceVocabulary, Error> {
     let model = models::default_model_path_or_name().map(PathBuf::from);

@@ -3,8 +3,8 @@
 //! A stage is the union of one row for each shard, `SELECT run_shard(TASK)`, so that every shard is
 //! a partition and a task of its own. What executors return are manifests; outputs go to storage.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,13 +17,14 @@ use datafusion::prelude::{SessionConfig, SessionContext, lit};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::build_id::build_id;
+use crate::progress::JobProgress;
 use crate::shard_function::{PERMANENT, RunShard, ShardRunner, ShardTask};
-use crate::storage::{JobStorage, StageTotals, wait_for};
+use crate::storage::wait_for;
 
 /// The most shards in one plan.
 const SHARDS_PER_PLAN: usize = 256;
 
-/// Time between two looks at the storage for the progress bar.
+/// Time after which progress is recorded while a plan is executed.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Time to wait before a scheduler that does not respond is tried again.
@@ -56,33 +57,28 @@ pub(crate) struct JobEngine {
     pub(crate) address: String,
     /// Time after which shards are given to executors again if none was finished.
     pub(crate) stall: Duration,
-    pub(crate) storage: JobStorage,
     pub(crate) job: StudyJob,
-    /// The totals of the shards whose outputs were used, by stage.
-    pub(crate) totals: Arc<Mutex<BTreeMap<String, StageTotals>>>,
+    pub(crate) progress: Arc<JobProgress>,
 }
 
 impl ShardEngine for JobEngine {
     fn put_input(&self, name: &str, content: Vec<u8>) -> Result<(), ShardError> {
-        self.storage.put_input(name, content)
+        self.progress.storage.put_input(name, content)
     }
 
     fn compute_shards(&self, shards: &[StudyShard]) -> Result<(), ShardError> {
         let Some(stage) = shards.first().map(StudyShard::stage) else {
             return Ok(());
         };
-        self.storage.remove_errors()?;
+        self.progress.storage.remove_errors()?;
+        self.progress.plan(shards)?;
         let bar = progress_bar(stage, shards.len());
         let mut n_missing = shards.len();
         let mut failing_since = None;
         let mut was_executed = false;
         loop {
-            let finished: BTreeSet<String> = self
-                .storage
-                .names_of_finished_shards()?
-                .into_iter()
-                .collect();
-            let missing = shards.iter().filter(|it| !finished.contains(&it.name()));
+            let committed = self.progress.record()?;
+            let missing = shards.iter().filter(|it| !committed.contains(&it.name()));
             let missing: Vec<&StudyShard> = missing.collect();
             bar.set_position((shards.len() - missing.len()) as u64);
             if missing.is_empty() {
@@ -114,13 +110,7 @@ impl ShardEngine for JobEngine {
     }
 
     fn read_output(&self, shard: &StudyShard) -> Result<Vec<u8>, ShardError> {
-        let (manifest, content) = self.storage.output(shard)?;
-        let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
-        totals
-            .entry(shard.stage().to_string())
-            .or_default()
-            .add(&manifest);
-        Ok(content)
+        self.progress.read_output(shard)
     }
 }
 
@@ -132,8 +122,7 @@ impl JobEngine {
         }
     }
 
-    /// Executes the plan of some shards of a stage. Meanwhile the progress bar shows how many are
-    /// finished.
+    /// Executes the plan of some shards of a stage. Meanwhile it is recorded which are committed.
     fn execute(
         &self,
         stage: StudyStage,
@@ -151,42 +140,46 @@ impl JobEngine {
         let tasks = tasks.collect::<Result<Vec<String>, _>>();
         let tasks = tasks.map_err(|error| ShardError::permanent(error.to_string()))?;
         let engine = self.engine.clone();
-        let storage = self.storage.clone();
+        let progress = self.progress.clone();
         let names: BTreeSet<String> = shards.iter().map(|it| it.name()).collect();
         let (bar, before) = (bar.clone(), bar.position());
         let stall = self.stall;
-        wait_for(async move {
+        let executed = wait_for(async move {
             let executed = execute_plan(&engine, stage, &tasks);
-            let finished_otherwise = async {
+            let ended_otherwise = async {
                 let mut last_progress = (0, Instant::now());
                 loop {
                     tokio::time::sleep(LOOK).await;
-                    let storage = storage.clone();
-                    let finished = tokio::task::spawn_blocking(move || {
-                        storage.names_of_finished_shards().unwrap_or_default()
-                    });
-                    let finished = finished.await.unwrap_or_default();
-                    let n = finished.iter().filter(|it| names.contains(*it)).count();
-                    bar.set_position(before + n as u64);
-                    // The engine may have lost a report of an executor.
-                    if n == names.len() {
-                        break Ok(());
-                    }
-                    if n > last_progress.0 {
-                        last_progress = (n, Instant::now());
+                    let progress = progress.clone();
+                    let recorded = tokio::task::spawn_blocking(move || progress.record());
+                    match recorded.await {
+                        Ok(Ok(committed)) => {
+                            let n = committed.intersection(&names).count();
+                            bar.set_position(before + n as u64);
+                            // The engine may have lost a report of an executor.
+                            if n == names.len() {
+                                break Ok(());
+                            }
+                            if n > last_progress.0 {
+                                last_progress = (n, Instant::now());
+                            }
+                        }
+                        Ok(Err(error)) if !error.is_transient => break Err(error),
+                        // It is recorded later.
+                        Ok(Err(_)) | Err(_) => {}
                     }
                     if last_progress.1.elapsed() > stall {
-                        let error = format!("no shard was finished within {stall:?}");
-                        break Err(DataFusionError::IoError(std::io::Error::other(error)));
+                        let error = format!("{stage}: no shard was finished within {stall:?}");
+                        break Err(ShardError::transient(error));
                     }
                 }
             };
             tokio::select! {
-                executed = executed => executed,
-                finished = finished_otherwise => finished,
+                executed = executed => Ok(executed),
+                ended = ended_otherwise => ended.map(Ok),
             }
-        })
-        .map_err(|error| self.shard_error(stage, &error))
+        });
+        executed?.map_err(|error| self.shard_error(stage, &error))
     }
 
     /// Returns whether the engine, its scheduler or an executor has failed, or a shard for good.
@@ -195,7 +188,7 @@ impl JobEngine {
         if !text.contains(PERMANENT) {
             return ShardError::transient(format!("{stage}: {text}"));
         }
-        match self.storage.first_error() {
+        match self.progress.storage.first_error() {
             Ok(reason) => ShardError::permanent(reason.unwrap_or(text)),
             Err(error) => error,
         }

@@ -3,10 +3,12 @@
 mod build_id;
 mod storage;
 mod shard_function;
+mod progress;
 mod engine;
 mod scheduler;
 mod executor;
 mod run;
+mod status;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,10 @@ enum ClusterCommand {
     Executor(executor::ExecutorArgs),
     /// Create a study from its definition file, or continue one that was interrupted
     Run(run::RunArgs),
+    /// List studies that are being created or were created, with their stages and executors
+    Status(status::StatusArgs),
+    /// Cancel the creation of a study
+    Cancel(status::CancelArgs),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +47,8 @@ fn main() -> ExitCode {
         ClusterCommand::Scheduler(it) => it.run(),
         ClusterCommand::Executor(it) => it.run(),
         ClusterCommand::Run(it) => it.run(),
+        ClusterCommand::Status(it) => it.run(),
+        ClusterCommand::Cancel(it) => it.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axioscope::distributed::{
-    ShardError, ShardSizes, StudyCluster, StudyModelArgs, run_study_on_cluster,
+    ClusterRecords, ShardError, ShardSizes, StudyCluster, StudyModelArgs, run_study_on_cluster,
 };
-
 use ballista_core::ids::new_instance_id;
 use serde::Serialize;
 
+use crate::build_id::build_id;
 use crate::engine::{Engine, JobEngine, Schedulers};
 use crate::executor::available_cores;
+use crate::progress::JobProgress;
 use crate::shard_function::{ShardRunner, Slots};
 use crate::storage::{JobStorage, StageTotals};
 
@@ -45,7 +46,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 16)]
     shard_batches: usize,
     /// Number of pairs to score with a remote ranker in a shard
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 100)]
     shard_pairs: usize,
     /// Seconds to wait for a scheduler that does not respond
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
@@ -94,7 +95,7 @@ impl RunArgs {
                 slots: Slots::new(available_cores()),
             })),
         };
-        let totals: Arc<Mutex<BTreeMap<String, StageTotals>>> = Arc::default();
+        let begun: Arc<Mutex<Option<Arc<JobProgress>>>> = Arc::default();
         let cluster = StudyCluster {
             sizes: ShardSizes {
                 queries: self.shard_queries,
@@ -102,27 +103,33 @@ impl RunArgs {
                 remote_pairs: self.shard_pairs,
             },
             open_engine: Box::new({
-                let totals = totals.clone();
+                let (begun, data) = (begun.clone(), self.data.clone());
                 let stall = Duration::from_secs(self.shard_timeout);
                 move |job| {
+                    let records = ClusterRecords::begin(&data, job, build_id(), &address)?;
+                    let storage = JobStorage::open(&address, job)?;
+                    let progress = Arc::new(JobProgress::begin(storage, records)?);
+                    *begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
                     Ok(Box::new(JobEngine {
-                        storage: JobStorage::open(&address, job)?,
-                        address: address.clone(),
                         stall,
                         engine: engine.clone(),
+                        address: address.clone(),
                         job: job.clone(),
-                        totals: totals.clone(),
+                        progress,
                     }))
                 }
             }),
         };
         let (file, data) = (&self.file, &self.data);
-        let study = run_study_on_cluster(file, data, &self.models, self.replace, cluster)?;
+        let study = run_study_on_cluster(file, data, &self.models, self.replace, cluster);
+        // There is no job if the study was complete.
+        let job = begun.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(job) = &job {
+            job.end(study.as_ref().err())?;
+        }
+        let study = study?;
         if self.json {
-            let stages = totals
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone();
+            let stages = job.map(|it| it.totals()).unwrap_or_default();
             let summary = RunSummary {
                 study: study.name,
                 instances_hash: study.instances_hash,

@@ -6,9 +6,11 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use axioscope::distributed::{ShardError, ShardInputs, ShardWorker, StudyJob, StudyShard};
+use axioscope::distributed::{
+    ShardError, ShardInputs, ShardWorker, StudyJob, StudyShard, StudyStage,
+};
 use datafusion::arrow::array::{Array, StringArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::cast::as_string_array;
@@ -28,6 +30,9 @@ pub(crate) const RUN_SHARD: &str = "run_shard";
 /// Says in the message of an error that every further attempt would meet it as well; its reason is
 /// in the storage, since the engine passes on errors of executors in a form for logs.
 pub(crate) const PERMANENT: &str = "this shard cannot be computed";
+
+/// Time before a shard that could not be computed for now is given to another executor.
+const PAUSE: Duration = Duration::from_secs(2);
 
 /// The argument of the function.
 #[derive(Serialize, Deserialize)]
@@ -58,7 +63,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Creates free slots.
+    /// Creates slots that are all free; at least one.
     pub(crate) fn new(n_slots: usize) -> Slots {
         Slots {
             n_free: Mutex::new(n_slots.max(1)),
@@ -105,6 +110,24 @@ impl ShardRunner {
         if let Some(manifest) = storage.manifest(&name)? {
             return Ok(manifest);
         }
+        if storage.is_canceled()? {
+            return Err(ShardError::permanent("the job was canceled"));
+        }
+        if matches!(task.shard.stage(), StudyStage::Score | StudyStage::Rescore) {
+            let processor = self.worker.processor();
+            let first = storage.first_processor(&processor)?;
+            if first != processor {
+                let error = format!(
+                    "executor {} computes on `{processor}`, and the scores of this study were \
+                     begun on `{first}`, which rounds in another way; use processors of one kind",
+                    self.name
+                );
+                storage.put_error(&name, &error)?;
+                return Err(ShardError::permanent(error));
+            }
+        }
+        let attempt = format!("{}-{}", self.name, attempt_number());
+        storage.begin_attempt(&name, &attempt)?;
         let since = Instant::now();
         let inputs: Arc<dyn ShardInputs> = Arc::new(storage.clone());
         let output = match self.worker.compute(&task.job, &task.shard, &inputs) {
@@ -117,7 +140,7 @@ impl ShardRunner {
             }
         };
         let attempt = ShardAttempt {
-            id: &format!("{}-{}", self.name, attempt_number()),
+            id: &attempt,
             executor: &self.name,
             seconds: since.elapsed().as_secs_f64(),
         };
@@ -211,8 +234,13 @@ impl ScalarUDFImpl for RunShard {
     }
 }
 
-/// The engine tries a shard again only after an error of input or output.
+/// The engine tries a shard again only after an error of input or output, at once. The pause keeps
+/// an executor that cannot compute from using up all attempts.
 fn to_engine_error(error: ShardError) -> DataFusionError {
+    if error.is_transient {
+        tracing::warn!("{error}");
+        std::thread::sleep(PAUSE);
+    }
     match error.is_transient {
         true => DataFusionError::IoError(std::io::Error::other(error.message)),
         false => DataFusionError::Execution(format!("{PERMANENT}: {}", error.message)),

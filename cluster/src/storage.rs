@@ -5,15 +5,20 @@
 //! JOB/outputs/SHARD/ATTEMPT  the output of one attempt
 //! JOB/outputs/SHARD.json     its manifest, written last and only once
 //! JOB/outputs/SHARD.error    why the last attempt has failed for good
+//! JOB/attempts/SHARD/ATTEMPT written when an attempt begins
+//! JOB/canceled               executors begin no further shard
+//! JOB/processor              on what the first neural scores were computed
 //! ```
 //!
 //! Whoever finishes a shard first writes the manifest. Any other attempt finds it there and removes
 //! its own output, so that a shard is committed once.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, LazyLock, mpsc};
 
 use axioscope::distributed::{ShardError, ShardInputs, ShardOutput, StudyJob, StudyShard};
+use futures_util::TryStreamExt;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
@@ -265,6 +270,60 @@ impl JobStorage {
              study again",
             self.outputs()
         )
+    }
+
+    /// Notes that an attempt to compute a shard begins.
+    pub(crate) fn begin_attempt(&self, shard: &str, attempt: &str) -> Result<(), ShardError> {
+        let place = self.root.clone().join("attempts").join(shard).join(attempt);
+        self.put(place, Vec::new(), PutMode::Overwrite).map(drop)
+    }
+
+    /// Returns how many attempts there were to compute each shard.
+    pub(crate) fn count_attempts(&self) -> Result<BTreeMap<String, u64>, ShardError> {
+        let (store, folder) = (self.store.clone(), self.root.clone().join("attempts"));
+        let listed =
+            wait_for(async move { store.list(Some(&folder)).try_collect::<Vec<_>>().await });
+        let mut counts = BTreeMap::new();
+        for it in listed.map_err(|error| self.failed(&error))? {
+            let mut parts: Vec<_> = it.location.parts().collect();
+            parts.pop();
+            if let Some(shard) = parts.pop() {
+                *counts.entry(shard.as_ref().to_owned()).or_insert(0) += 1;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Returns the processor of the first executor that has computed neural scores of the job,
+    /// which is this one if there was none.
+    pub(crate) fn first_processor(&self, own: &str) -> Result<String, ShardError> {
+        let at = self.root.clone().join("processor");
+        if self.put(at.clone(), own.as_bytes().to_vec(), PutMode::Create)? == WasStored::Yes {
+            return Ok(own.to_owned());
+        }
+        let first = self.get(at)?;
+        Ok(first.map_or_else(
+            || own.to_owned(),
+            |it| String::from_utf8_lossy(&it).into_owned(),
+        ))
+    }
+
+    /// Keeps executors from beginning further shards, or lets them go on.
+    pub(crate) fn set_canceled(&self, is_canceled: bool) -> Result<(), ShardError> {
+        let at = self.root.clone().join("canceled");
+        if is_canceled {
+            return self.put(at, Vec::new(), PutMode::Overwrite).map(drop);
+        }
+        let store = self.store.clone();
+        match wait_for(async move { store.delete(&at).await }) {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
+    /// Returns whether executors are to begin no further shard.
+    pub(crate) fn is_canceled(&self) -> Result<bool, ShardError> {
+        Ok(self.get(self.root.clone().join("canceled"))?.is_some())
     }
 
     /// Stores an input, unless it is there already.

@@ -16,6 +16,7 @@ pub mod study_request;
 pub mod prepared_requests;
 pub mod manage_studies;
 pub mod training;
+pub mod cluster;
 pub mod worker;
 mod jobs;
 

@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 use shared::score::RankerInfo;
 
 use crate::error::Error;
-use crate::models::ModelEntry;
 use crate::models::architecture::{
     JointInputModel, SeparateInputEncoder, SeparateOrJointInputModel,
 };
@@ -22,6 +21,7 @@ use crate::models::forward_passes::{CountedForwardPassRunner, SequenceAndTokenCo
 use crate::models::lambdamart::LambdaMartRanker;
 use crate::models::passages::LongDocumentStrategy;
 use crate::models::spec::{NeuralRankerKind, format_model_spec};
+use crate::models::{ModelEntry, Source};
 
 /// Maximum number of tokens of a document, as sentence-transformers has it for MiniLM.
 const MAX_TOKENS: usize = 256;
@@ -209,6 +209,19 @@ impl NeuralRanker {
 }
 
 impl NeuralRanker {
+    /// Returns a spec that other machines understand: with the name on the hub if the model is from
+    /// there, and with the last part of its folder otherwise.
+    pub(crate) fn spec_for_other_machines(&self) -> String {
+        let spec = &self.about.spec;
+        match (&self.place.source, self.place.aliases.first()) {
+            (Source::Hub(_), Some(alias)) => {
+                let rest = spec.strip_prefix(&self.place.name).unwrap_or_default();
+                format!("{alias}{rest}")
+            }
+            (Source::Hub(_) | Source::Folder(_), _) => spec.clone(),
+        }
+    }
+
     /// Adds the precision to description and fingerprint, since scores depend on it.
     pub(super) fn with_precision_in_fingerprint(
         mut self,

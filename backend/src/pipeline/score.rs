@@ -281,12 +281,14 @@ pub(crate) fn score_with_models_sharing_encodings(
     let now = reads();
     let (sequences, tokens) = (now.0 - before.0, now.1 - before.1);
     let seconds = since.elapsed().as_secs_f64().max(1e-3);
-    eprintln!(
-        "{specs}: {} pairs, {sequences} sequences of {tokens} tokens read in {seconds:.1} s, \
-         {:.0} tokens a second",
-        listed.pairs.len(),
-        tokens as f64 / seconds
-    );
+    if scoring.distributed.is_none() {
+        eprintln!(
+            "{specs}: {} pairs, {sequences} sequences of {tokens} tokens read in {seconds:.1} s, \
+             {:.0} tokens a second",
+            listed.pairs.len(),
+            tokens as f64 / seconds
+        );
+    }
     let each = models.iter().zip(scored).zip(drafts);
     let told = each.map(|((model, scored), draft)| {
         let values = scored.iter().map(|it| Some(it.score)).collect();
@@ -298,7 +300,8 @@ pub(crate) fn score_with_models_sharing_encodings(
             // The scores are complete even if this check fails.
             let sample = &scoring.stability_sample;
             let record = match scoring.distributed {
-                Some(distributed) => distributed.rescore_sample(model, &listed, sample),
+                // An executor that cannot check says so in its output.
+                Some(distributed) => Ok(distributed.rescore_sample(model, &listed, sample)?),
                 None => model.rescore_sample_under_conditions(&listed, sample, &|| true),
             };
             match record {

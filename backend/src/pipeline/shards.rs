@@ -17,11 +17,16 @@ use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use shared::collection::encode_hex;
 
 use crate::error::ShardError;
 pub(crate) use distributed_study::DistributedStudy;
 pub use distributed_study::{EngineOpener, ShardSizes, StudyCluster, StudyJob};
 pub use worker::{ShardOutput, ShardWorker};
+
+/// Name of the input with the definition of the study. All others have a hash in their names.
+const DEFINITION: &str = "definition";
 
 /// The kinds of work into which a study is divided, in the order in which they are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -126,6 +131,29 @@ pub trait ShardEngine: Send + Sync {
 pub trait ShardInputs: Send + Sync {
     /// Reads an input by its name.
     fn read_input(&self, name: &str) -> Result<Vec<u8>, ShardError>;
+}
+
+/// Returns the name of an input: its kind, and the beginning of the hash of its content.
+fn input_name(kind: &str, content: &[u8]) -> String {
+    format!("{kind}-{:.16}", encode_hex(&Sha256::digest(content)))
+}
+
+/// Reads an input whose name has its hash, and compares it.
+fn read_checked(inputs: &dyn ShardInputs, name: &str) -> Result<Vec<u8>, ShardError> {
+    let content = inputs.read_input(name)?;
+    let hash = encode_hex(&Sha256::digest(&content));
+    let is_intact = name == DEFINITION || name.split('-').any(|it| it == &hash[..16]);
+    match is_intact {
+        true => Ok(content),
+        false => Err(damaged_input(name, "its hash is not that of its name")),
+    }
+}
+
+fn damaged_input(name: &str, reason: &str) -> ShardError {
+    ShardError::permanent(format!(
+        "the input `{name}` is damaged ({reason}); remove it from the folder `inputs` of the job \
+         and start the study again"
+    ))
 }
 
 /// Encodes an input or output. Numbers keep their bits.

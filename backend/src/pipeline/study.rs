@@ -99,14 +99,10 @@ pub(crate) fn create_or_resume_study(
                     files::save_study_files(data, &stored)?;
                 }
             }
-            let distributed = match stored.n_unscored_rankers() {
-                0 => None,
-                _ => open(&stored.definition, &collection)?,
-            };
-            let rankers = stored.definition.rankers.clone();
+            let definition = stored.definition.clone();
             let scoring = MissingScores {
-                rankers: &rankers,
-                distributed: distributed.as_ref(),
+                rankers: &definition.rankers,
+                distribute: &|| Ok(open(&definition, &collection)?.map(Arc::new)),
             };
             let n_added = compute_missing_scores_of(&mut stored, scoring, folder, data, models)?;
             eprintln!("the study exists already; rankers scored now: {n_added}");
@@ -137,7 +133,7 @@ pub(crate) fn create_or_resume_study(
     let rankers = study.definition.rankers.clone();
     let scoring = MissingScores {
         rankers: &rankers,
-        distributed: distributed.as_deref(),
+        distribute: &|| Ok(distributed.clone()),
     };
     compute_missing_scores_of(&mut study, scoring, folder, data, models)?;
     Ok(study)
@@ -430,15 +426,15 @@ pub(crate) fn compute_scores_of_trained_rankers(
 /// The rankers of a study whose missing scores are computed.
 struct MissingScores<'a> {
     rankers: &'a [String],
-    /// Other machines that score; `None` to score here.
-    distributed: Option<&'a DistributedStudy>,
+    /// Returns the other machines that score, if there is something to score; `None` to score here.
+    distribute: &'a dyn Fn() -> Result<Option<Arc<DistributedStudy>>, Error>,
 }
 
 impl MissingScores<'_> {
     fn here(rankers: &[String]) -> MissingScores<'_> {
         MissingScores {
             rankers,
-            distributed: None,
+            distribute: &|| Ok(None),
         }
     }
 }
@@ -447,7 +443,7 @@ fn compute_missing_scores_of(
     study: &mut Study,
     MissingScores {
         rankers,
-        distributed,
+        distribute,
     }: MissingScores<'_>,
     folder: &Path,
     data: &DataFolder,
@@ -488,6 +484,7 @@ fn compute_missing_scores_of(
         };
         let texts = study.study_docs.clone();
         let pairs = study.pairs.clone();
+        let distributed = distribute()?;
         let scoring = PairScoringInput {
             collection: &collection,
             index: &index,
@@ -496,7 +493,7 @@ fn compute_missing_scores_of(
             stability_sample: rescoring::select_pairs_to_rescore(&pairs, &study.instances),
             folder,
             partial_scores: Some(&drafts),
-            distributed,
+            distributed: distributed.as_deref(),
         };
         score_with_rankers(&scoring, &missing, models, |scores, draft| {
             let scores = told(scores);

@@ -152,6 +152,14 @@ impl RemoteRanker {
         Ok(scores)
     }
 
+    /// Returns the indices of the pairs of which `draft` has no score.
+    pub(crate) fn missing_pairs(
+        listed: &QueryDocumentPairsWithTexts<'_>,
+        draft: &PartialScores,
+    ) -> Vec<u32> {
+        missing(&known(listed, draft))
+    }
+
     /// Groups the `missing` pairs into requests.
     pub(crate) fn group_into_requests(
         &self,

@@ -106,12 +106,12 @@ impl PartialScores {
         Ok(())
     }
 
-    /// Returns the scores of a batch that was loaded from the file.
+    /// Returns the scores of a batch that was loaded from the file or computed elsewhere.
     pub(crate) fn loaded_batch_scores(&self, number: u32) -> Option<&[PairScore]> {
         self.done.get(&number).map(Vec::as_slice)
     }
 
-    /// Returns the scores of all batches that were loaded from the file.
+    /// Returns the scores of all batches that were loaded from the file or computed elsewhere.
     pub(crate) fn scores_loaded_from_file(&self) -> impl Iterator<Item = &PairScore> {
         self.done.values().flatten()
     }

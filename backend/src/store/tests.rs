@@ -4,6 +4,7 @@ mod folder;
 mod opening;
 mod layout;
 mod job_rows;
+mod cluster_rows;
 
 use shared::score::{RankerInfo, RankerKind};
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use processes::{ClusterProcesses, PATIENCE, axioscope, finish};
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
+use serde_json::Value;
 use study_files::{count_committed_shards, ensure_equal_studies};
 use test_dependencies::{TestDependency, or_skip};
 
@@ -222,6 +223,15 @@ fn nothing_is_lost_or_committed_twice_if_processes_are_killed() {
             n_shards,
             "{told}"
         );
+        let job = &job_records(&data)[0];
+        assert_eq!(job["state"], "done", "{job}");
+        for stage in job["stages"].as_array().unwrap() {
+            assert_eq!(stage["n_committed"], stage["n_shards"], "{job}");
+            assert!(
+                stage["n_attempts"].as_u64() >= stage["n_shards"].as_u64(),
+                "{job}"
+            );
+        }
     }
     // An executor may have been killed between a commit and its line.
     let commits = cluster.commits();
@@ -231,4 +241,60 @@ fn nothing_is_lost_or_committed_twice_if_processes_are_killed() {
         "{commits:?}"
     );
     println!("{n_kills} processes were killed in {n_rounds} runs");
+}
+
+/// Returns the jobs in the database of a data folder.
+fn job_records(data: &Path) -> Value {
+    let output = processes::cluster_program()
+        .args(["status", "--json", "--data"])
+        .arg(data)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_canceled_study_is_continued_by_the_same_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = demo_study(folder.path(), &["bm25", "tiny-epic:epic"], 20);
+    let models = tiny_models();
+    let cluster = ClusterProcesses::start(folder.path(), 1, &models);
+    let data = folder.path().join("data");
+    let sizes = ["--shard-queries", "1", "--shard-batches", "1"];
+    let mut driver = cluster.start_driver(&file, &data, &sizes);
+    let committed = || {
+        let jobs = data
+            .join("axioscope.db")
+            .exists()
+            .then(|| job_records(&data));
+        let stages = jobs.and_then(|it| it[0]["stages"].as_array().cloned());
+        let stages = stages.unwrap_or_default().into_iter();
+        stages
+            .map(|it| it["n_committed"].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    while committed() == 0 {
+        assert!(
+            !driver.has_ended_within(Duration::from_millis(200)),
+            "{}",
+            driver.log()
+        );
+    }
+    finish(
+        processes::cluster_program()
+            .args(["cancel", "demo", "--data"])
+            .arg(&data),
+    );
+    assert!(
+        driver.has_ended_within(PATIENCE),
+        "the driver has not ended"
+    );
+    assert!(driver.log().contains("canceled"), "{}", driver.log());
+    assert_eq!(job_records(&data)[0]["state"], "canceled");
+    let before = committed();
+    let told = cluster.run_study(&file, &data, &sizes);
+    assert_eq!(told["study"], "demo");
+    assert_eq!(job_records(&data)[0]["state"], "done");
+    assert!(before > 0 && committed() > before);
 }

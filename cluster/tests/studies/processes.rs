@@ -188,11 +188,15 @@ impl RunningProcess {
         }
     }
 
+    /// Returns what processes of this kind have written to standard error.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+
     /// Returns the summary that a driver has printed.
     pub(crate) fn summary(&mut self) -> Value {
         let status = self.process.wait().unwrap();
-        let told = fs::read_to_string(&self.log).unwrap();
-        assert!(status.success(), "{told}");
+        assert!(status.success(), "{}", self.log());
         serde_json::from_str(&fs::read_to_string(&self.output).unwrap()).unwrap()
     }
 }

@@ -1,24 +1,21 @@
 //! The side of the driver: which shards a study has, and how their outputs enter it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use shared::collection::{Collection, encode_hex};
+use shared::collection::Collection;
 use shared::rank::LexicalRanker;
 use shared::score::rescoring::ScoreStabilityRecord;
 use shared::study::StudyDefinition;
 use shared::study::preparation::MinedQuery;
 
 use super::study_inputs::StudyInputFiles;
-use super::{ShardEngine, ShardWork, StudyShard, decode, encode};
+use super::{ShardEngine, ShardWork, StudyShard, decode, encode, input_name};
 use crate::error::{Error, ShardError};
 use crate::models::{NeuralRanker, PairScore, QueryDocumentPairsWithTexts, TOKEN_BUDGET};
 use crate::remote_ranker::RemoteRanker;
 use crate::store::partial_scores::PartialScores;
-use crate::vocabulary;
 
 /// How much work a shard has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,8 +85,6 @@ pub(super) struct RankerInput {
     pub(super) fingerprint: String,
     /// The term statistics of a doc2query ranker, as JSON.
     pub(super) statistics: Option<String>,
-    /// The file with the vocabulary of the analyzer of these statistics.
-    pub(super) vocabulary: Option<String>,
 }
 
 /// The documents of a batch, each with its number.
@@ -316,27 +311,28 @@ impl DistributedStudy {
         }))
     }
 
-    /// Scores all pairs with a remote ranker, in the requests that it would get from one machine.
+    /// Scores the pairs that `draft` lacks with a remote ranker, in the requests that it would get
+    /// from one machine.
     pub(crate) fn send_requests(
         &self,
         ranker: &RemoteRanker,
         listed: &QueryDocumentPairsWithTexts<'_>,
         draft: &mut PartialScores,
     ) -> Result<(), Error> {
-        let all: Vec<u32> = (0..listed.pairs.len() as u32).collect();
+        let missing = RemoteRanker::missing_pairs(listed, draft);
         let mut shards = Vec::new();
-        let mut starts = BTreeMap::new();
+        let mut pairs_of_shards = Vec::new();
         let mut from = 0;
-        let requests = ranker.group_into_requests(listed, &all);
+        let requests = ranker.group_into_requests(listed, &missing);
         for (at, request) in requests.iter().enumerate() {
             let is_last = at + 1 == requests.len();
             if request.end - from < self.sizes.remote_pairs.max(1) && !is_last {
                 continue;
             }
-            let pairs = from as u32..request.end as u32;
-            let input = PairsInput::of_pairs(ranker.clone(), listed, pairs);
+            let pairs = &missing[from..request.end];
+            let input = PairsInput::of_pairs(ranker.clone(), listed, pairs.iter().copied());
             let number = shards.len() as u32;
-            starts.insert(number, from as u32);
+            pairs_of_shards.push(pairs);
             shards.push(StudyShard {
                 number,
                 work: ShardWork::SendRequests {
@@ -346,12 +342,13 @@ impl DistributedStudy {
             from = request.end;
         }
         self.engine.compute_shards(&shards)?;
-        for shard in &shards {
-            let first = starts[&shard.number];
+        for (shard, pairs) in shards.iter().zip(pairs_of_shards) {
             let mut scores: Vec<PairScore> = self.output(shard)?;
-            scores.iter_mut().for_each(|it| it.pair += first);
+            for it in &mut scores {
+                it.pair = pairs[it.pair as usize];
+            }
             // As in the partial scores of one machine, the first pair identifies a batch.
-            draft.insert_batch_kept_elsewhere(first, scores);
+            draft.insert_batch_kept_elsewhere(pairs[0], scores);
         }
         Ok(())
     }
@@ -359,7 +356,7 @@ impl DistributedStudy {
     /// Stores an input under a name that begins with `kind` and ends with the hash of its content.
     fn put<T: Serialize>(&self, kind: &str, input: &T) -> Result<String, ShardError> {
         let content = encode(input)?;
-        let name = format!("{kind}-{:.16}", encode_hex(&Sha256::digest(&content)));
+        let name = input_name(kind, &content);
         self.engine.put_input(&name, content)?;
         Ok(name)
     }
@@ -372,18 +369,9 @@ impl DistributedStudy {
 fn ranker_input(ranker: &NeuralRanker) -> Result<RankerInput, Error> {
     let statistics = ranker.term_frequencies();
     let json = statistics.map(serde_json::to_string).transpose();
-    let vocabulary = statistics.and_then(|it| vocabulary::vocabulary_file(&it.analyzer));
-    let vocabulary = vocabulary.map(|path| {
-        let text = std::fs::read_to_string(&path);
-        text.map_err(Error::io_error_converter(
-            &path,
-            "check the path and its rights",
-        ))
-    });
     Ok(RankerInput {
-        spec: ranker.about.spec.clone(),
+        spec: ranker.spec_for_other_machines(),
         fingerprint: ranker.about.fingerprint.clone(),
         statistics: json.map_err(|error| ShardError::permanent(error.to_string()))?,
-        vocabulary: vocabulary.transpose()?,
     })
 }

@@ -12,29 +12,21 @@ use shared::probe::CandidatePoolSpec;
 use shared::study::StudyDefinition;
 use shared::study::preparation::{PreparedCollection, run_never_waiting_future};
 
-use super::ShardInputs;
+use super::{DEFINITION, ShardInputs, damaged_input, input_name, read_checked};
 use crate::collection_files;
 use crate::error::{Error, ShardError};
 use crate::pipeline::ParallelExecutor;
 use crate::pipeline::inputs::read_non_collection_inputs;
-use crate::vocabulary;
-
-/// Name of the input with the definition and the names of the others.
-const DEFINITION: &str = "definition";
-/// Name of the input with the collection.
-const COLLECTION: &str = "collection";
 
 /// The definition of a study, with its files among the inputs.
 #[derive(Serialize, Deserialize)]
 struct DefinitionInput<'a> {
     /// Its definition, in which the names of files are those of inputs.
     definition: Cow<'a, StudyDefinition>,
-    /// The input with the vocabulary of its analyzer, if that has one.
-    vocabulary: Option<String>,
     /// The inputs with files.
     files: Vec<String>,
-    /// [`Collection::content_hash`].
-    collection_hash: String,
+    /// The input with the collection.
+    collection: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -71,27 +63,24 @@ impl StudyInputFiles {
             // The ending says how a file is packed, and word vectors by it which layout they have.
             let ending = path.file_name().unwrap_or_default().to_string_lossy();
             let ending: String = ending.chars().filter(|it| is_of_name(*it)).collect();
-            let name = format!("file-{n}-{ending}");
-            inputs.push((name.clone(), read_file(&path)?));
+            let content = read_file(&path)?;
+            let name = format!("{}-{ending}", input_name(&format!("file-{n}"), &content));
+            inputs.push((name.clone(), content));
             file.clone_from(&name);
             files.push(name);
-        }
-        let mut vocabulary = None;
-        if let Some(path) = vocabulary::vocabulary_file(&own.analyzer) {
-            inputs.push(("vocabulary".to_owned(), read_file(&path)?));
-            vocabulary = Some("vocabulary".to_owned());
         }
         let content = CollectionInput {
             queries: Cow::Borrowed(&collection.queries),
             docs: Cow::Borrowed(&collection.docs),
             qrels: Cow::Borrowed(&collection.qrels),
         };
-        inputs.push((COLLECTION.to_owned(), json(&content)?));
+        let content = json(&content)?;
+        let collection = input_name("collection", &content);
+        inputs.push((collection.clone(), content));
         let head = DefinitionInput {
             definition: Cow::Owned(own),
-            vocabulary,
             files,
-            collection_hash: collection.content_hash(),
+            collection,
         };
         inputs.push((DEFINITION.to_owned(), json(&head)?));
         Ok(StudyInputFiles { inputs })
@@ -119,21 +108,18 @@ pub(super) fn prepare_collection(
 ) -> Result<(StudyDefinition, PreparedCollection), ShardError> {
     let head: DefinitionInput<'static> = from_json(inputs, DEFINITION)?;
     let mut definition = head.definition.into_owned();
-    let content: CollectionInput<'static> = from_json(inputs, COLLECTION)?;
+    let content: CollectionInput<'static> = from_json(inputs, &head.collection)?;
     let collection = Collection {
         queries: content.queries.into_owned(),
         docs: content.docs.into_owned(),
         qrels: content.qrels.into_owned(),
     };
-    if collection.content_hash() != head.collection_hash {
-        return Err(damaged(COLLECTION, "it has another hash than the driver's"));
-    }
     let folder = tempfile::tempdir().map_err(|error| {
         ShardError::transient(format!("there is no folder for temporary files: {error}"))
     })?;
     let store = |name: &str| {
         let path = folder.path().join(name);
-        fs::write(&path, inputs.read_input(name)?)
+        fs::write(&path, read_checked(inputs, name)?)
             .map_err(|error| ShardError::transient(format!("{}: {error}", path.display())))?;
         Ok::<PathBuf, ShardError>(path)
     };
@@ -142,11 +128,6 @@ pub(super) fn prepare_collection(
     }
     for file in files_of(&mut definition) {
         *file = folder.path().join(&*file).display().to_string();
-    }
-    if let Some(name) = &head.vocabulary {
-        let text = String::from_utf8(inputs.read_input(name)?);
-        let text = text.map_err(|error| damaged(name, &error.to_string()))?;
-        vocabulary::parse_vocabulary_of_analyzer(&mut definition.analyzer, &text)?;
     }
     let files = read_non_collection_inputs(&definition, &collection, folder.path())?;
     let mut cores = ParallelExecutor::default();
@@ -198,13 +179,6 @@ fn from_json<T: serde::de::DeserializeOwned>(
     inputs: &dyn ShardInputs,
     name: &str,
 ) -> Result<T, ShardError> {
-    serde_json::from_slice(&inputs.read_input(name)?)
-        .map_err(|error| damaged(name, &error.to_string()))
-}
-
-fn damaged(input: &str, reason: &str) -> ShardError {
-    ShardError::permanent(format!(
-        "the input `{input}` is damaged ({reason}); remove the folder of this job and start it \
-         again"
-    ))
+    serde_json::from_slice(&read_checked(inputs, name)?)
+        .map_err(|error| damaged_input(name, &error.to_string()))
 }

@@ -175,30 +175,28 @@ fn an_executor_with_other_threads_or_weights_is_refused() {
             remote_pairs: 1,
         },
     };
-    let shard = StudyShard {
-        number: 0,
-        work: ShardWork::ScoreBatches {
-            common: "rankers".to_owned(),
-            batches: "batches".to_owned(),
-        },
-    };
     let inputs = Arc::new(InMemoryInputs::default());
     let rankers = distributed_study::RankersInput {
         rankers: vec![distributed_study::RankerInput {
             spec: "tiny-epic:epic".to_owned(),
             fingerprint: "of other weights".to_owned(),
             statistics: None,
-            vocabulary: None,
         }],
         queries: Vec::new(),
         pairs: Vec::new(),
     };
     let content = encode(&rankers).unwrap();
-    inputs
-        .0
-        .lock()
-        .unwrap()
-        .insert("rankers".to_owned(), content);
+    let name = input_name("rankers", &content);
+    let shard = StudyShard {
+        number: 0,
+        work: ShardWork::ScoreBatches {
+            common: name.clone(),
+            batches: "batches".to_owned(),
+        },
+    };
+    let mut stored = inputs.0.lock().unwrap();
+    stored.insert(name.clone(), content.clone());
+    drop(stored);
     let inputs: Arc<dyn ShardInputs> = inputs;
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-epic");
     let models = vec![model.display().to_string()];
@@ -217,4 +215,12 @@ fn an_executor_with_other_threads_or_weights_is_refused() {
         error.message.contains("other weights") && !error.is_transient,
         "{error}"
     );
+    // What is damaged on the way is not used.
+    let damaged = Arc::new(InMemoryInputs::default());
+    let mut stored = damaged.0.lock().unwrap();
+    stored.insert(name, content[1..].to_vec());
+    drop(stored);
+    let damaged: Arc<dyn ShardInputs> = damaged;
+    let error = worker.compute(&job, &shard, &damaged).unwrap_err();
+    assert!(error.message.contains("is damaged"), "{error}");
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
-use neural::DeviceAndPrecision;
+use neural::{Device, DeviceAndPrecision};
 use shared::rank::LexicalRanker;
 use shared::study::preparation::QueryMiner;
 
@@ -12,13 +12,12 @@ use super::distributed_study::{
     BatchInput, BatchScores, MinedQueryWithScores, PairsInput, RankerInput, RankersInput,
 };
 use super::study_inputs::prepare_collection;
-use super::{ShardInputs, ShardWork, StudyJob, StudyShard, decode, encode};
+use super::{ShardInputs, ShardWork, StudyJob, StudyShard, decode, encode, read_checked};
 use crate::config::register_models;
-use crate::error::ShardError;
+use crate::error::{Error, ShardError};
 use crate::models::{ModelRegistry, NeuralRanker, RankersWithQueries};
 use crate::remote_ranker::RemoteRanker;
 use crate::store::partial_scores::PartialScores;
-use crate::vocabulary;
 
 /// The output of a shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +57,16 @@ impl ShardWorker {
         }
     }
 
+    /// Describes what decides the rounding of neural scores beside weights and threads: the kind of
+    /// device, and the vector units of the processor.
+    pub fn processor(&self) -> String {
+        match self.computing.device {
+            Device::Cpu => format!("cpu {}{}", std::env::consts::ARCH, vector_units()),
+            Device::Cuda(_) => "cuda".to_owned(),
+            Device::Metal(_) => "metal".to_owned(),
+        }
+    }
+
     /// Computes a shard of a study.
     pub fn compute(
         &self,
@@ -69,6 +78,7 @@ impl ShardWorker {
             ShardWork::MineQueries { queries } => self.mine(job, queries.clone(), inputs),
             ShardWork::ScoreBatches { common, batches } => {
                 ensure_same_threads(job)?;
+                self.end_mining_of(job);
                 self.score(job, common, batches, &**inputs)
             }
             ShardWork::RescorePairs { pairs } => {
@@ -90,7 +100,7 @@ impl ShardWorker {
             let service = match &mut *mining {
                 Some((id, service)) if *id == job.id => service,
                 other => {
-                    // The collection of another study is given up before this one is prepared.
+                    // The collection of another study is freed when its last shard is mined.
                     *other = None;
                     let service = MiningService::start(inputs.clone(), self.n_slots);
                     &mut other.insert((job.id.clone(), service)).1
@@ -115,6 +125,12 @@ impl ShardWorker {
         })
     }
 
+    /// Frees the collection of a study whose queries have been mined.
+    fn end_mining_of(&self, job: &StudyJob) {
+        let mut mining = self.mining.lock().unwrap_or_else(PoisonError::into_inner);
+        mining.take_if(|it| it.0 == job.id);
+    }
+
     fn score(
         &self,
         job: &StudyJob,
@@ -123,7 +139,7 @@ impl ShardWorker {
         inputs: &dyn ShardInputs,
     ) -> Result<ShardOutput, ShardError> {
         let rankers = self.rankers_with_queries(job, common, inputs)?;
-        let batches: Vec<BatchInput> = decode(batches, &inputs.read_input(batches)?)?;
+        let batches: Vec<BatchInput> = decode(batches, &read_checked(inputs, batches)?)?;
         let mut scored = Vec::with_capacity(batches.len());
         for batch in &batches {
             scored.push(BatchScores {
@@ -154,7 +170,7 @@ impl ShardWorker {
             return Ok(rankers.clone());
         }
         *kept = None;
-        let input: RankersInput = decode(common, &inputs.read_input(common)?)?;
+        let input: RankersInput = decode(common, &read_checked(inputs, common)?)?;
         let rankers = self.load(&input.rankers)?;
         let encoded = RankersWithQueries::encode(rankers, &input.queries, &input.pairs)?;
         let encoded = Arc::new(encoded);
@@ -163,7 +179,7 @@ impl ShardWorker {
     }
 
     fn rescore(&self, pairs: &str, inputs: &dyn ShardInputs) -> Result<ShardOutput, ShardError> {
-        let input: PairsInput<RankerInput> = decode(pairs, &inputs.read_input(pairs)?)?;
+        let input: PairsInput<RankerInput> = decode(pairs, &read_checked(inputs, pairs)?)?;
         let ranker = self.load(std::slice::from_ref(&input.ranker))?.remove(0);
         let sample: Vec<u32> = (0..input.pairs.len() as u32).collect();
         let record = ranker.rescore_sample_under_conditions(&input.listed(), &sample, &|| true);
@@ -197,7 +213,13 @@ impl ShardWorker {
             }
         };
         let ranker = |input: &RankerInput| {
-            let ranker = registry.get_or_load_ranker(&input.spec)?;
+            let ranker = registry.get_or_load_ranker(&input.spec);
+            let ranker = ranker.map_err(|error| match error {
+                Error::ModelNotFound { .. } | Error::Input(_) => ShardError::permanent(format!(
+                    "{error}; give each executor the model by `--model`"
+                )),
+                error => error.into(),
+            })?;
             if ranker.about.fingerprint != input.fingerprint {
                 return Err(ShardError::permanent(format!(
                     "{}: this executor has other weights or another precision than the driver \
@@ -208,16 +230,30 @@ impl ShardWorker {
             let Some(statistics) = &input.statistics else {
                 return Ok((*ranker).clone());
             };
-            let mut statistics: crate::models::QueryTermFrequencies =
-                serde_json::from_str(statistics)
-                    .map_err(|error| ShardError::permanent(error.to_string()))?;
-            if let Some(text) = &input.vocabulary {
-                vocabulary::parse_vocabulary_of_analyzer(&mut statistics.analyzer, text)?;
-            }
+            let statistics: crate::models::QueryTermFrequencies = serde_json::from_str(statistics)
+                .map_err(|error| ShardError::permanent(error.to_string()))?;
             Ok(ranker.with_term_frequencies(statistics))
         };
         rankers.iter().map(ranker).collect()
     }
+}
+
+/// Returns the vector units of this processor that the matrix products use.
+#[cfg(target_arch = "x86_64")]
+fn vector_units() -> &'static str {
+    match (
+        std::arch::is_x86_feature_detected!("avx512f"),
+        std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma"),
+    ) {
+        (true, _) => " avx512f",
+        (false, true) => " avx2 fma",
+        (false, false) => "",
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn vector_units() -> &'static str {
+    ""
 }
 
 /// Returns an error if this process computes a batch with another number of threads than the driver
@@ -235,13 +271,13 @@ fn ensure_same_threads(job: &StudyJob) -> Result<(), ShardError> {
 }
 
 fn send_requests(pairs: &str, inputs: &dyn ShardInputs) -> Result<ShardOutput, ShardError> {
-    let input: PairsInput<RemoteRanker> = decode(pairs, &inputs.read_input(pairs)?)?;
+    let input: PairsInput<RemoteRanker> = decode(pairs, &read_checked(inputs, pairs)?)?;
     let mut unstored = PartialScores::empty_without_file();
     let scored = input
         .ranker
         .score_pairs(&input.listed(), &mut unstored, |_| {});
-    // A service that does not respond now may do so later.
-    let scored = scored.map_err(|error| ShardError::transient(error.to_string()))?;
+    // Each request was tried as often as the settings of the ranker allow.
+    let scored = scored.map_err(|error| ShardError::permanent(error.to_string()))?;
     Ok(ShardOutput {
         n_rows: scored.len() as u64,
         content: encode(&scored)?,

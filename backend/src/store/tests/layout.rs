@@ -19,7 +19,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
         let Error::DatabaseTooNew { found, known, .. } = error else {
             panic!("{error}")
         };
-        assert_eq!((found, known), (999, 8));
+        assert_eq!((found, known), (999, 9));
         assert!(error.to_string().contains("update axioscope"), "{error}");
         assert_eq!(fs::read(place.folder.database_path()).unwrap(), before);
     }
@@ -32,7 +32,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
             .await
             .unwrap_err()
             .to_string();
-        assert!(error.contains("layout 999, this one knows 8"), "{error}");
+        assert!(error.contains("layout 999, this one knows 9"), "{error}");
         assert!(
             error.contains("another database by `DATABASE_URL`"),
             "{error}"
@@ -63,7 +63,8 @@ fn released_migrations_stay_as_they_are() {
             "5 e4932c55415b5ac9",
             "6 0c7dc62ebeaa518e",
             "7 90dba6ef5e3cc33c",
-            "8 dce99faaeb7f903c"
+            "8 dce99faaeb7f903c",
+            "9 0ab537da4388321f"
         ]
     );
     assert_eq!(
@@ -76,7 +77,8 @@ fn released_migrations_stay_as_they_are() {
             "5 3fca5364d217e5d2",
             "6 afbd0ab9f40a84ab",
             "7 587d1b1e8e8f8e0b",
-            "8 6b3c2ab033e8a54a"
+            "8 6b3c2ab033e8a54a",
+            "9 6014a379d20529e1"
         ]
     );
 }
