@@ -214,24 +214,20 @@ fn nothing_is_lost_or_committed_twice_if_processes_are_killed() {
                 }
             }
         }
-        let told = driver.summary();
+        driver.summary();
         ensure_equal_studies(&alone, &data, "demo");
-        let n_shards = told["stages"].as_object().unwrap().values();
-        let n_shards: u64 = n_shards.map(|it| it["shards"].as_u64().unwrap()).sum();
-        assert_eq!(
-            count_committed_shards(&data.join("cluster")),
-            n_shards,
-            "{told}"
-        );
-        let job = &job_records(&data)[0];
-        assert_eq!(job["state"], "done", "{job}");
-        for stage in job["stages"].as_array().unwrap() {
-            assert_eq!(stage["n_committed"], stage["n_shards"], "{job}");
-            assert!(
-                stage["n_attempts"].as_u64() >= stage["n_shards"].as_u64(),
-                "{job}"
-            );
+        let mut n_shards = 0;
+        for job in job_records(&data).as_array().unwrap() {
+            // A driver that is killed after it has stored the study does not end its job.
+            assert_ne!(job["state"], "failed", "{job}");
+            for stage in job["stages"].as_array().unwrap() {
+                let count = |key: &str| stage[key].as_u64().unwrap();
+                assert_eq!(count("n_committed"), count("n_shards"), "{job}");
+                assert!(count("n_attempts") >= count("n_shards"), "{job}");
+                n_shards += count("n_shards");
+            }
         }
+        assert_eq!(count_committed_shards(&data.join("cluster")), n_shards);
     }
     // An executor may have been killed between a commit and its line.
     let commits = cluster.commits();
