@@ -19,23 +19,6 @@ use crate::store::{DataFolder, Database};
 /// Time after which the lease of a job is renewed.
 const RENEWAL: Duration = Duration::from_secs(3);
 
-/// A shard whose output counts.
-#[derive(Debug, Clone)]
-pub struct FinishedShard {
-    /// The name of the shard.
-    pub shard: String,
-    /// The executor that has computed it.
-    pub executor: String,
-    /// The number of queries or pairs.
-    pub n_rows: u64,
-    /// The size of the output.
-    pub n_bytes: u64,
-    /// The SHA-256 of the output, in hex.
-    pub sha256: String,
-    /// How long it was computed.
-    pub seconds: f64,
-}
-
 /// The records of a job that this process leases. The lease is renewed until this is dropped.
 pub struct ClusterRecords {
     runtime: Runtime,
@@ -136,26 +119,8 @@ impl ClusterRecords {
     }
 
     /// Commits a shard, unless it is committed or another driver has the job.
-    pub fn commit(&self, shard: FinishedShard) -> Result<(), ShardError> {
-        let FinishedShard {
-            shard,
-            executor,
-            n_rows,
-            n_bytes,
-            sha256,
-            seconds,
-        } = shard;
-        let shard = CommittedShard {
-            shard,
-            executor,
-            n_rows,
-            n_bytes,
-            sha256,
-            seconds,
-        };
-        let committed = self
-            .store
-            .commit_cluster_shard(&self.id, self.lease, &shard);
+    pub fn commit(&self, shard: &CommittedShard) -> Result<(), ShardError> {
+        let committed = self.store.commit_cluster_shard(&self.id, self.lease, shard);
         self.runtime.block_on(committed)?;
         Ok(())
     }

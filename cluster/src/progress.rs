@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axioscope::distributed::{ClusterRecords, FinishedShard, ShardError, StudyShard};
+use axioscope::distributed::{ClusterRecords, CommittedShard, ShardError, StudyShard};
 
 use crate::storage::{JobStorage, ShardManifest, StageTotals};
 
@@ -60,7 +60,7 @@ impl JobProgress {
         let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
         for shard in committed.difference(&recorded.committed) {
             if let Some(manifest) = self.storage.manifest(shard)? {
-                self.records.commit(finished_shard(manifest))?;
+                self.records.commit(&committed_shard(manifest))?;
             }
         }
         for (shard, &n) in &attempts {
@@ -98,8 +98,8 @@ impl JobProgress {
     }
 }
 
-fn finished_shard(manifest: ShardManifest) -> FinishedShard {
-    FinishedShard {
+fn committed_shard(manifest: ShardManifest) -> CommittedShard {
+    CommittedShard {
         shard: manifest.shard,
         executor: manifest.executor,
         n_rows: manifest.n_rows,

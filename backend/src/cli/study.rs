@@ -141,17 +141,13 @@ impl ManageStudiesArgs {
                 models,
                 index,
             } => {
-                let finished = match replace {
-                    true => StudyReplacementPolicy::Replace,
-                    false => StudyReplacementPolicy::Keep,
-                };
                 let place = StudyPlace {
                     folder: &folder,
                     data,
                     models: &models,
                 };
                 let options = StudyRunOptions {
-                    finished,
+                    finished: replacement_policy(replace),
                     executor: index.executor(data),
                     cluster: None,
                 };
@@ -211,6 +207,13 @@ struct StudyRunOptions {
     cluster: Option<StudyCluster>,
 }
 
+fn replacement_policy(replace: bool) -> StudyReplacementPolicy {
+    match replace {
+        true => StudyReplacementPolicy::Replace,
+        false => StudyReplacementPolicy::Keep,
+    }
+}
+
 /// A study that was created on several machines.
 #[derive(Debug, Clone)]
 pub struct CreatedStudy {
@@ -230,10 +233,6 @@ pub fn run_study_on_cluster(
     replace: bool,
     cluster: StudyCluster,
 ) -> Result<CreatedStudy, ShardError> {
-    let finished = match replace {
-        true => StudyReplacementPolicy::Replace,
-        false => StudyReplacementPolicy::Keep,
-    };
     let folder = DataFolder::open(data)?;
     let place = StudyPlace {
         folder: &folder,
@@ -241,7 +240,7 @@ pub fn run_study_on_cluster(
         models,
     };
     let options = StudyRunOptions {
-        finished,
+        finished: replacement_policy(replace),
         executor: ParallelExecutor::default(),
         cluster: Some(cluster),
     };

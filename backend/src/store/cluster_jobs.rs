@@ -24,12 +24,18 @@ pub(crate) struct NewClusterJob {
 
 /// A shard whose output counts.
 #[derive(Debug, Clone)]
-pub(crate) struct CommittedShard {
+pub struct CommittedShard {
+    /// The name of the shard.
     pub shard: String,
+    /// The executor that has computed it.
     pub executor: String,
+    /// The number of queries or pairs.
     pub n_rows: u64,
+    /// The size of the output.
     pub n_bytes: u64,
+    /// The SHA-256 of the output, in hex.
     pub sha256: String,
+    /// How long it was computed.
     pub seconds: f64,
 }
 

@@ -65,6 +65,20 @@ fn demo_study(folder: &Path, rankers: &[&str], n_queries: usize) -> PathBuf {
     file
 }
 
+/// Creates a study with `axioscope study run`, and returns its data folder.
+fn create_on_one_machine(folder: &Path, file: &Path, models: &[String]) -> PathBuf {
+    let data = folder.join("alone");
+    finish(
+        axioscope()
+            .arg("--data")
+            .arg(&data)
+            .args(["study", "run"])
+            .arg(file)
+            .args(models),
+    );
+    data
+}
+
 #[test]
 fn the_demo_study_of_a_cluster_is_that_of_one_machine() {
     let folder = tempfile::tempdir().unwrap();
@@ -77,15 +91,7 @@ fn the_demo_study_of_a_cluster_is_that_of_one_machine() {
     ];
     let file = demo_study(folder.path(), &rankers, 3);
     let models = tiny_models();
-    let alone = folder.path().join("alone");
-    finish(
-        axioscope()
-            .arg("--data")
-            .arg(&alone)
-            .args(["study", "run"])
-            .arg(&file)
-            .args(&models),
-    );
+    let alone = create_on_one_machine(folder.path(), &file, &models);
     let cluster = ClusterProcesses::start(folder.path(), 2, &models);
     let sizes = ["--shard-queries", "1", "--shard-batches", "8"];
     let data = folder.path().join("together");
@@ -146,15 +152,7 @@ fn a_study_of_300_questions_with_nine_axioms_is_that_of_one_machine() {
     );
     fs::write(&file, text).unwrap();
     let models = ["--model".to_owned(), model.display().to_string()];
-    let alone = folder.path().join("alone");
-    finish(
-        axioscope()
-            .arg("--data")
-            .arg(&alone)
-            .args(["study", "run"])
-            .arg(&file)
-            .args(&models),
-    );
+    let alone = create_on_one_machine(folder.path(), &file, &models);
     let cluster = ClusterProcesses::start(folder.path(), 2, &models);
     let together = folder.path().join("together");
     cluster.run_study(&file, &together, &["--shard-batches", "4"]);
@@ -173,15 +171,7 @@ fn nothing_is_lost_or_committed_twice_if_processes_are_killed() {
     let folder = tempfile::tempdir().unwrap();
     let file = demo_study(folder.path(), &["bm25", "ql", "tiny-epic:epic"], 30);
     let models = tiny_models();
-    let alone = folder.path().join("alone");
-    finish(
-        axioscope()
-            .arg("--data")
-            .arg(&alone)
-            .args(["study", "run"])
-            .arg(&file)
-            .args(&models),
-    );
+    let alone = create_on_one_machine(folder.path(), &file, &models);
     let mut left: Vec<usize> = Vec::new();
     for (kind, n) in kills().into_iter().enumerate() {
         left.extend(std::iter::repeat_n(kind, n));
