@@ -121,7 +121,7 @@ fn a_database_from_the_future_is_left_as_it_is() {
     ]
     .map(|line| home.run(line).expect_failure() + "\n");
     expect![[r#"
-        data/axioscope.db: made by a later version of axioscope (layout 9999, this one knows 8); update axioscope, or take another folder by `--data`
+        data/axioscope.db: made by a later version of axioscope (layout 9999, this one knows 9); update axioscope, or take another folder by `--data`
     "#]].assert_eq(&messages[0]);
     assert!(messages.iter().all(|it| *it == messages[0]), "{messages:?}");
     assert!(fs::read(&database).unwrap() == bytes, "it was changed");
