@@ -9,7 +9,7 @@ use shared::api::cluster::ClusterJob;
 use shared::error::Error as InputError;
 use tokio::runtime::Runtime;
 
-use crate::error::{Error, ShardError};
+use crate::error::ShardError;
 use crate::pipeline::{StudyJob, StudyShard};
 use crate::runtime::{build_async_runtime, run_with_database};
 use crate::store::cluster_jobs::{ClusterLeaseState, CommittedShard, NewClusterJob};
@@ -86,10 +86,18 @@ impl ClusterRecords {
         });
     }
 
+    fn state(&self) -> ClusterLeaseState {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether an operator has canceled the job.
+    pub fn is_canceled(&self) -> bool {
+        self.state() == ClusterLeaseState::Canceled
+    }
+
     /// Returns an error if the job was canceled, or if another driver has it.
-    pub fn ensure_may_go_on(&self) -> Result<(), ShardError> {
-        let state = *self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match state {
+    pub fn ensure_may_continue(&self) -> Result<(), ShardError> {
+        match self.state() {
             ClusterLeaseState::Held => Ok(()),
             ClusterLeaseState::Canceled => Err(ShardError::permanent(
                 "the job was canceled; the same command continues it",
@@ -140,16 +148,37 @@ pub fn list_cluster_jobs(data: &Path) -> Result<Vec<ClusterJob>, ShardError> {
     })?)
 }
 
-/// Cancels the running job of a study. Returns an error if there is none.
+/// Ends the jobs of a complete study whose drivers were killed after they had stored it. Waits for
+/// the ends of their leases.
+pub fn end_jobs_of_complete_study(data: &Path, study: &str) -> Result<(), ShardError> {
+    let folder = DataFolder::open(data)?;
+    let until = Instant::now() + LEASE + RENEWAL;
+    Ok(run_with_database(&folder, async |store| {
+        loop {
+            store.end_cluster_jobs_without_driver(study).await?;
+            let jobs = store.list_cluster_jobs().await?;
+            let has_driver = |it: &ClusterJob| it.study == study && it.has_driver;
+            if !jobs.iter().any(has_driver) || Instant::now() > until {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    })?)
+}
+
+/// Cancels the running jobs of a study. Returns an error if there is none.
 pub fn cancel_cluster_job(data: &Path, study: &str) -> Result<(), ShardError> {
     let folder = DataFolder::open(data)?;
     Ok(run_with_database(&folder, async |store| {
         let jobs = store.list_cluster_jobs().await?;
         let is_running = |it: &&ClusterJob| it.study == study && it.state == JobState::Running;
-        let running = jobs.iter().find(is_running);
-        let missing = || Error::from(InputError::name_not_found("running job of study", study));
-        store
-            .cancel_cluster_job(&running.ok_or_else(missing)?.id)
-            .await
+        let running: Vec<&ClusterJob> = jobs.iter().filter(is_running).collect();
+        if running.is_empty() {
+            return Err(InputError::name_not_found("running job of study", study).into());
+        }
+        for job in running {
+            store.cancel_cluster_job(&job.id).await?;
+        }
+        Ok(())
     })?)
 }

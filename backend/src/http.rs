@@ -18,6 +18,7 @@ mod rerank;
 mod served_models;
 mod event_stream;
 mod jobs;
+mod cluster_jobs;
 mod trainings;
 mod markdown;
 mod annotation;
@@ -55,6 +56,7 @@ use crate::http::static_files::StaticFiles;
 use crate::http::studies::StudyCache;
 use crate::jobs::{self as work, JobQueue, OtherServers};
 use crate::models::ModelRegistry;
+use crate::runtime::wait_for_stop_signal;
 use crate::store::operator::AccessTokenHash;
 use crate::store::server_place::ServerPlace;
 use crate::store::{DataFolder, Database};
@@ -422,27 +424,7 @@ async fn warm_up(models: Arc<ModelRegistry>) {
 }
 
 async fn stop_on_signal(stop: watch::Sender<bool>) {
-    let interrupt = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    let terminate = async {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let terminate = std::future::pending::<()>();
-    tokio::select! {
-        () = interrupt => {}
-        () = terminate => {}
-    }
+    wait_for_stop_signal().await;
     tracing::info!("ending");
     let _ = stop.send(true);
 }

@@ -36,12 +36,15 @@ use clap::Parser;
 /// Studies whose shards are computed on several machines.
 pub mod distributed {
     pub use crate::cli::study::{CreatedStudy, StudyModelArgs, run_study_on_cluster};
-    pub use crate::cluster_records::{ClusterRecords, cancel_cluster_job, list_cluster_jobs};
+    pub use crate::cluster_records::{
+        ClusterRecords, cancel_cluster_job, end_jobs_of_complete_study, list_cluster_jobs,
+    };
     pub use crate::error::ShardError;
     pub use crate::pipeline::{
         EngineOpener, ShardEngine, ShardInputs, ShardOutput, ShardSizes, ShardWork, ShardWorker,
         StudyCluster, StudyJob, StudyShard, StudyStage,
     };
+    pub use crate::runtime::wait_for_stop_signal;
     pub use crate::store::cluster_jobs::CommittedShard;
 }
 

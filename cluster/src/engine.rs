@@ -4,9 +4,9 @@
 //! a partition and a task of its own. What executors return are manifests; outputs go to storage.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{mem, thread};
 
 use axioscope::distributed::{ShardEngine, ShardError, StudyJob, StudyShard, StudyStage};
 use ballista::prelude::{SessionConfigExt, SessionContextExt};
@@ -14,18 +14,30 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, ScalarUDF, Union};
 use datafusion::prelude::{SessionConfig, SessionContext, lit};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::build_id::build_id;
 use crate::progress::JobProgress;
 use crate::shard_function::{PERMANENT, RunShard, ShardRunner, ShardTask};
 use crate::storage::wait_for;
+use crate::tls::{ClusterTls, ensure_scheduler_responds};
 
 /// The most shards in one plan.
 const SHARDS_PER_PLAN: usize = 256;
 
-/// Time after which progress is recorded while a plan is executed.
-const LOOK: Duration = Duration::from_secs(1);
+/// The number of plans that are executed at the same time, so that executors need not wait for the
+/// slowest shard of a plan.
+const PLANS_AT_A_TIME: usize = 8;
+
+/// Time after which progress is recorded while plans are executed, if recording takes little.
+const RECORD_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The number of inputs that are stored at the same time.
+const INPUTS_AT_A_TIME: usize = 8;
+
+/// A scheduler that has executed plans for so long has responded.
+const RESPONDED: Duration = Duration::from_secs(30);
 
 /// Time to wait before a scheduler that does not respond is tried again.
 const RETRY: Duration = Duration::from_secs(2);
@@ -40,7 +52,7 @@ pub(crate) enum Engine {
 }
 
 /// The addresses of the schedulers of both pools of executors, and how long to wait for them.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Schedulers {
     /// The scheduler of mining, and of all that has no other.
     pub(crate) cpu: String,
@@ -48,6 +60,8 @@ pub(crate) struct Schedulers {
     pub(crate) gpu: Option<String>,
     /// How long to wait for a scheduler that does not respond.
     pub(crate) patience: Duration,
+    /// The certificates of connections; `None` without TLS.
+    pub(crate) tls: Option<Arc<ClusterTls>>,
 }
 
 /// The engine of one study.
@@ -59,25 +73,34 @@ pub(crate) struct JobEngine {
     pub(crate) stall: Duration,
     pub(crate) job: StudyJob,
     pub(crate) progress: Arc<JobProgress>,
+    /// The inputs that are not stored yet.
+    pub(crate) inputs: Mutex<Vec<(String, Vec<u8>)>>,
 }
 
 impl ShardEngine for JobEngine {
     fn put_input(&self, name: &str, content: Vec<u8>) -> Result<(), ShardError> {
-        self.progress.storage.put_input(name, content)
+        let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        inputs.push((name.to_owned(), content));
+        match inputs.len() < INPUTS_AT_A_TIME {
+            true => Ok(()),
+            false => self.progress.storage.put_inputs(mem::take(&mut *inputs)),
+        }
     }
 
     fn compute_shards(&self, shards: &[StudyShard]) -> Result<(), ShardError> {
         let Some(stage) = shards.first().map(StudyShard::stage) else {
             return Ok(());
         };
-        self.progress.storage.remove_errors()?;
+        let inputs = mem::take(&mut *self.inputs.lock().unwrap_or_else(PoisonError::into_inner));
+        self.progress.storage.put_inputs(inputs)?;
+        self.progress.storage.remove_errors(stage)?;
         self.progress.plan(shards)?;
         let bar = progress_bar(stage, shards.len());
         let mut n_missing = shards.len();
         let mut failing_since = None;
         let mut was_executed = false;
         loop {
-            let committed = self.progress.record()?;
+            let committed = self.progress.record(stage)?;
             let missing = shards.iter().filter(|it| !committed.contains(&it.name()));
             let missing: Vec<&StudyShard> = missing.collect();
             bar.set_position((shards.len() - missing.len()) as u64);
@@ -94,12 +117,15 @@ impl ShardEngine for JobEngine {
                     self.address
                 )));
             }
-            let some = &missing[..missing.len().min(SHARDS_PER_PLAN)];
-            let executed = self.execute(stage, some, &bar);
+            let begun = Instant::now();
+            let executed = self.execute(stage, &missing, &bar);
             was_executed = executed.is_ok();
             let Err(error) = executed else {
                 continue;
             };
+            if begun.elapsed() > RESPONDED {
+                failing_since = None;
+            }
             let since = *failing_since.get_or_insert_with(Instant::now);
             if !error.is_transient || since.elapsed() >= self.patience() {
                 return Err(error);
@@ -109,8 +135,8 @@ impl ShardEngine for JobEngine {
         }
     }
 
-    fn read_output(&self, shard: &StudyShard) -> Result<Vec<u8>, ShardError> {
-        self.progress.read_output(shard)
+    fn read_outputs(&self, shards: &[StudyShard]) -> Result<Vec<Vec<u8>>, ShardError> {
+        self.progress.read_outputs(shards)
     }
 }
 
@@ -122,7 +148,7 @@ impl JobEngine {
         }
     }
 
-    /// Executes the plan of some shards of a stage. Meanwhile it is recorded which are committed.
+    /// Executes the plans of shards of a stage. Meanwhile it is recorded which are committed.
     fn execute(
         &self,
         stage: StudyStage,
@@ -139,20 +165,32 @@ impl JobEngine {
         });
         let tasks = tasks.collect::<Result<Vec<String>, _>>();
         let tasks = tasks.map_err(|error| ShardError::permanent(error.to_string()))?;
-        let engine = self.engine.clone();
+        let engine = &self.engine;
         let progress = self.progress.clone();
         let names: BTreeSet<String> = shards.iter().map(|it| it.name()).collect();
+        let plans = tasks.chunks(SHARDS_PER_PLAN);
+        let plans = plans.map(|it| execute_plan(engine.clone(), stage, it.to_vec()));
+        let plans: Vec<_> = plans.collect();
         let (bar, before) = (bar.clone(), bar.position());
-        let stall = self.stall;
+        let stall = match &self.engine {
+            Engine::Local(_) => Duration::MAX,
+            Engine::Ballista(_) => self.stall,
+        };
         let executed = wait_for(async move {
-            let executed = execute_plan(&engine, stage, &tasks);
+            let executed = stream::iter(plans)
+                .buffer_unordered(PLANS_AT_A_TIME)
+                .try_collect::<()>();
             let ended_otherwise = async {
                 let mut last_progress = (0, Instant::now());
+                let mut pause = RECORD_INTERVAL;
                 loop {
-                    tokio::time::sleep(LOOK).await;
+                    tokio::time::sleep(pause).await;
+                    let since = Instant::now();
                     let progress = progress.clone();
-                    let recorded = tokio::task::spawn_blocking(move || progress.record());
-                    match recorded.await {
+                    let recorded = tokio::task::spawn_blocking(move || progress.record(stage));
+                    let recorded = recorded.await;
+                    pause = RECORD_INTERVAL.max(5 * since.elapsed());
+                    match recorded {
                         Ok(Ok(committed)) => {
                             let n = committed.intersection(&names).count();
                             bar.set_position(before + n as u64);
@@ -188,7 +226,7 @@ impl JobEngine {
         if !text.contains(PERMANENT) {
             return ShardError::transient(format!("{stage}: {text}"));
         }
-        match self.progress.storage.first_error() {
+        match self.progress.storage.first_error(stage) {
             Ok(reason) => ShardError::permanent(reason.unwrap_or(text)),
             Err(error) => error,
         }
@@ -196,9 +234,9 @@ impl JobEngine {
 }
 
 async fn execute_plan(
-    engine: &Engine,
+    engine: Engine,
     stage: StudyStage,
-    tasks: &[String],
+    tasks: Vec<String>,
 ) -> Result<(), DataFusionError> {
     let (context, function) = match engine {
         Engine::Local(executor) => {
@@ -211,7 +249,13 @@ async fn execute_plan(
                 StudyStage::Mine | StudyStage::RemoteScore => None,
             };
             let address = address.unwrap_or(&schedulers.cpu);
-            let config = SessionConfig::new_with_ballista()
+            let responds = ensure_scheduler_responds(address, schedulers.tls.as_deref());
+            responds.await.map_err(DataFusionError::Execution)?;
+            let session = match &schedulers.tls {
+                Some(tls) => tls.session_config(),
+                None => SessionConfig::new_with_ballista(),
+            };
+            let config = session
                 // One shard is one task, which another executor repeats if its own is lost.
                 .set_str(
                     ballista_core::config::BALLISTA_SCHEDULER_MAX_PARTITIONS_PER_TASK,
@@ -227,7 +271,7 @@ async fn execute_plan(
         }
     };
     context.register_udf(function.clone());
-    let plan = stage_plan(&function, tasks)?;
+    let plan = stage_plan(&function, &tasks)?;
     context.execute_logical_plan(plan).await?.collect().await?;
     Ok(())
 }

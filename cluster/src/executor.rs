@@ -3,14 +3,23 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use axioscope::distributed::{ShardError, StudyModelArgs};
+use axioscope::distributed::{ShardError, StudyModelArgs, wait_for_stop_signal};
+use ballista_core::ConfigProducer;
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::ids::new_instance_id;
 use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 
 use crate::shard_function::{RUN_SHARD, RunShard, ShardRunner, Slots};
+use crate::tls::{ClusterTls, TlsArgs, ensure_scheduler_responds};
+
+/// How long to wait for the scheduler when an executor starts.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Time to wait before a scheduler that does not respond is tried again.
+const RETRY: Duration = Duration::from_millis(500);
 
 /// Holds the command-line arguments of `axioscope-cluster executor`.
 #[derive(clap::Args)]
@@ -21,13 +30,15 @@ pub(crate) struct ExecutorArgs {
     /// Number of shards to compute at a time; 1 for a GPU
     #[arg(long, value_name = "N", default_value_t = available_cores())]
     cores: usize,
-    /// Address of this machine, at which the scheduler and drivers reach it; there is no password,
-    /// so keep it in a private network
+    /// Address of this machine, at which the scheduler and drivers reach it; without --tls-ca
+    /// everybody can read what executors send, so keep it in a private network
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     listen: IpAddr,
     /// Storage to use, file:///FOLDER or s3://BUCKET/FOLDER [default: that of each study]
     #[arg(long, value_name = "URL", env = "AXIOSCOPE_STORAGE")]
     storage: Option<String>,
+    #[command(flatten)]
+    tls: TlsArgs,
     #[command(flatten)]
     models: StudyModelArgs,
 }
@@ -43,6 +54,7 @@ impl ExecutorArgs {
         let (host, port) = self.scheduler.rsplit_once(':').ok_or_else(|| {
             ShardError::permanent(format!("--scheduler {}: give HOST:PORT", self.scheduler))
         })?;
+        let tls = self.tls.read()?;
         // Containers may share a host name and have the same process numbers.
         let name = format!("{}-{}", host_name(), new_instance_id());
         let executor = Arc::new(ShardRunner {
@@ -62,7 +74,6 @@ impl ExecutorArgs {
             bind_host: self.listen.to_string(),
             external_host: Some(self.listen.to_string()),
             port: free_port(self.listen).map_err(|error| refuse(&error))?,
-            grpc_port: free_port(self.listen).map_err(|error| refuse(&error))?,
             scheduler_host: host.to_owned(),
             scheduler_port: port.parse().map_err(|error| refuse(&error))?,
             scheduler_connect_timeout_seconds: 60,
@@ -71,12 +82,39 @@ impl ExecutorArgs {
             work_dir: Some(work.path().display().to_string()),
             memory_pool_size: Some(0),
             override_function_registry: Some(Arc::new(functions)),
+            override_arrow_flight_service: tls.as_deref().map(ClusterTls::flight_service),
+            override_create_grpc_client_endpoint: tls.as_deref().map(ClusterTls::endpoint_override),
+            override_config_producer: tls
+                .clone()
+                .map(|tls| Arc::new(move || tls.session_config()) as ConfigProducer),
             ..ExecutorProcessConfig::default()
         };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| refuse(&error))?;
-        let served = runtime.block_on(start_executor_process(Arc::new(config)));
-        served.map_err(|error| {
-            ShardError::permanent(format!("executor of {}: {error}", self.scheduler))
+        let failed = |reason: &dyn std::fmt::Display| {
+            ShardError::permanent(format!("executor of {}: {reason}", self.scheduler))
+        };
+        let signal = runtime.spawn(wait_for_stop_signal());
+        runtime.block_on(async {
+            let since = Instant::now();
+            while let Err(error) = ensure_scheduler_responds(&self.scheduler, tls.as_deref()).await
+            {
+                if signal.is_finished() {
+                    return Ok(());
+                }
+                if since.elapsed() >= CONNECT_TIMEOUT {
+                    return Err(ShardError::permanent(error));
+                }
+                tracing::warn!("{error}; trying again");
+                tokio::time::sleep(RETRY).await;
+            }
+            let served = start_executor_process(Arc::new(config)).await;
+            served.map_err(|error| failed(&error))?;
+            // Ballista also returns when a service of the executor has ended, such as one that has
+            // no port.
+            match signal.is_finished() {
+                true => Ok(()),
+                false => Err(failed(&"it has ended unexpectedly; start it again")),
+            }
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod build_id;
 mod storage;
+mod tls;
 mod shard_function;
 mod progress;
 mod engine;

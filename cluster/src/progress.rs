@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axioscope::distributed::{ClusterRecords, CommittedShard, ShardError, StudyShard};
+use axioscope::distributed::{ClusterRecords, CommittedShard, ShardError, StudyShard, StudyStage};
 
 use crate::storage::{JobStorage, ShardManifest, StageTotals};
 
@@ -44,46 +44,43 @@ impl JobProgress {
         self.records.plan(shards)
     }
 
-    /// Records what was committed and attempted since the last call, and returns the names of all
-    /// committed shards. Returns an error if the job was canceled, or if another driver has it.
-    pub(crate) fn record(&self) -> Result<BTreeSet<String>, ShardError> {
-        if let Err(error) = self.records.ensure_may_go_on() {
+    /// Records what was committed and attempted in a stage since the last call, and returns the
+    /// names of its committed shards. Returns an error if the job was canceled, or if another
+    /// driver has it.
+    pub(crate) fn record(&self, stage: StudyStage) -> Result<BTreeSet<String>, ShardError> {
+        if self.records.is_canceled() {
             self.storage.set_canceled(true)?;
-            return Err(error);
         }
-        let committed: BTreeSet<String> = self
-            .storage
-            .names_of_finished_shards()?
-            .into_iter()
-            .collect();
-        let attempts = self.storage.count_attempts()?;
+        self.records.ensure_may_continue()?;
+        let committed = self.storage.names_of_finished_shards(stage)?;
+        let attempts = self.storage.count_attempts(stage)?;
         let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
-        for shard in committed.difference(&recorded.committed) {
-            if let Some(manifest) = self.storage.manifest(shard)? {
-                self.records.commit(&committed_shard(manifest))?;
+        let new = committed.difference(&recorded.committed);
+        for manifest in self.storage.manifests(stage, new)? {
+            self.records.commit(&committed_shard(manifest))?;
+        }
+        recorded.committed.extend(committed.iter().cloned());
+        for (shard, n) in attempts {
+            if recorded.attempts.get(&shard) != Some(&n) {
+                self.records.set_attempts(&shard, n)?;
+                recorded.attempts.insert(shard, n);
             }
         }
-        for (shard, &n) in &attempts {
-            if recorded.attempts.get(shard) != Some(&n) {
-                self.records.set_attempts(shard, n)?;
-            }
-        }
-        *recorded = RecordedShards {
-            committed: committed.clone(),
-            attempts,
-        };
         Ok(committed)
     }
 
-    /// Reads the output of a shard and adds it to the totals.
-    pub(crate) fn read_output(&self, shard: &StudyShard) -> Result<Vec<u8>, ShardError> {
-        let (manifest, content) = self.storage.output(shard)?;
+    /// Reads the outputs of shards and adds them to the totals.
+    pub(crate) fn read_outputs(&self, shards: &[StudyShard]) -> Result<Vec<Vec<u8>>, ShardError> {
+        self.records.ensure_may_continue()?;
+        let outputs = self.storage.outputs(shards)?;
         let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
-        totals
-            .entry(shard.stage().to_string())
-            .or_default()
-            .add(&manifest);
-        Ok(content)
+        let outputs = shards.iter().zip(outputs);
+        let counted = outputs.map(|(shard, (manifest, content))| {
+            let stage = totals.entry(shard.stage().to_string()).or_default();
+            stage.add(&manifest);
+            content
+        });
+        Ok(counted.collect())
     }
 
     /// Returns the totals of the shards whose outputs were used, by stage.
@@ -92,8 +89,12 @@ impl JobProgress {
         totals.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends the job in the records.
+    /// Ends the job in the records. After a problem, executors begin no further shard, unless
+    /// another driver has the job.
     pub(crate) fn end(&self, problem: Option<&ShardError>) -> Result<(), ShardError> {
+        if problem.is_some() && self.records.ensure_may_continue().is_ok() {
+            self.storage.set_canceled(true)?;
+        }
         self.records.end(problem.map(|it| it.message.as_str()))
     }
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axioscope::distributed::{
-    ClusterRecords, ShardError, ShardSizes, StudyCluster, StudyModelArgs, run_study_on_cluster,
+    ClusterRecords, ShardError, ShardSizes, StudyCluster, StudyModelArgs,
+    end_jobs_of_complete_study, run_study_on_cluster, wait_for_stop_signal,
 };
 use ballista_core::ids::new_instance_id;
 use serde::Serialize;
@@ -17,6 +18,7 @@ use crate::executor::available_cores;
 use crate::progress::JobProgress;
 use crate::shard_function::{ShardRunner, Slots};
 use crate::storage::{JobStorage, StageTotals};
+use crate::tls::TlsArgs;
 
 /// Holds the command-line arguments of `axioscope-cluster run`.
 #[derive(clap::Args)]
@@ -59,6 +61,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    tls: TlsArgs,
+    #[command(flatten)]
     models: StudyModelArgs,
 }
 
@@ -72,6 +76,7 @@ struct RunSummary {
 
 impl RunArgs {
     pub(crate) fn run(self) -> Result<(), ShardError> {
+        exit_on_stop_signal();
         let address = match &self.storage {
             Some(address) => address.clone(),
             None => {
@@ -87,6 +92,7 @@ impl RunArgs {
                 cpu: cpu.clone(),
                 gpu: self.gpu_scheduler.clone(),
                 patience: Duration::from_secs(self.patience),
+                tls: self.tls.read()?,
             }),
             None => Engine::Local(Arc::new(ShardRunner {
                 worker: self.models.shard_worker(available_cores())?,
@@ -116,6 +122,7 @@ impl RunArgs {
                         address: address.clone(),
                         job: job.clone(),
                         progress,
+                        inputs: Mutex::default(),
                     }))
                 }
             }),
@@ -128,6 +135,9 @@ impl RunArgs {
             job.end(study.as_ref().err())?;
         }
         let study = study?;
+        if job.is_none() {
+            end_jobs_of_complete_study(data, &study.name)?;
+        }
         if self.json {
             let stages = job.map(|it| it.totals()).unwrap_or_default();
             let summary = RunSummary {
@@ -145,4 +155,18 @@ impl RunArgs {
         }
         Ok(())
     }
+}
+
+/// Lets this process end when it is asked to, also as the first process of a container.
+fn exit_on_stop_signal() {
+    std::thread::spawn(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime
+            .expect("the system has threads")
+            .block_on(wait_for_stop_signal());
+        eprintln!("stopped; the same command continues the study");
+        std::process::exit(130);
+    });
 }

@@ -1,9 +1,9 @@
 //! The command `scheduler`.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
-use axioscope::distributed::ShardError;
+use axioscope::distributed::{ShardError, wait_for_stop_signal};
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::start_server;
@@ -11,11 +11,13 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::prelude::SessionConfig;
 
 use crate::shard_function::RunShard;
+use crate::tls::{ClusterTls, TlsArgs};
 
 /// Holds the command-line arguments of `axioscope-cluster scheduler`.
 #[derive(clap::Args)]
 pub(crate) struct SchedulerArgs {
-    /// Address to listen on; there is no password, so keep it in a private network
+    /// Address to listen on; without --tls-ca everybody who reaches it can use the cluster, so keep
+    /// it in a private network
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:50050")]
     listen: SocketAddr,
     /// Seconds without a sign of life after which an executor is given up, and its shards are
@@ -23,6 +25,8 @@ pub(crate) struct SchedulerArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 20,
           value_parser = clap::value_parser!(u64).range(8..))]
     executor_timeout: u64,
+    #[command(flatten)]
+    tls: TlsArgs,
 }
 
 impl SchedulerArgs {
@@ -30,6 +34,7 @@ impl SchedulerArgs {
         let runtime = tokio::runtime::Runtime::new();
         let runtime = runtime.map_err(|error| ShardError::permanent(error.to_string()))?;
         let listen = self.listen;
+        let tls = self.tls.read()?;
         let config = SchedulerConfig {
             bind_host: listen.ip().to_string(),
             bind_port: listen.port(),
@@ -49,17 +54,31 @@ impl SchedulerArgs {
                     .with_scalar_functions(vec![Arc::new(RunShard::to_plan())]);
                 Ok(state.build())
             })),
+            use_tls: tls.is_some(),
+            override_create_grpc_client_endpoint: tls.as_deref().map(ClusterTls::endpoint_override),
             ..SchedulerConfig::default()
         };
-        let served = runtime.block_on(async {
-            let cluster = BallistaCluster::new_from_config(&config).await?;
-            println!("scheduler on {listen}");
-            start_server(cluster, listen, Arc::new(config)).await
-        });
-        served.map_err(|error| {
+        // Ballista opens it again.
+        TcpListener::bind(listen).map_err(|error| {
             ShardError::permanent(format!(
                 "{listen}: {error}; give another address by --listen"
             ))
+        })?;
+        let served = async {
+            let cluster = BallistaCluster::new_from_config(&config).await?;
+            println!("scheduler on {listen}");
+            match &tls {
+                Some(tls) => tls.start_scheduler(cluster, listen, Arc::new(config)).await,
+                None => start_server(cluster, listen, Arc::new(config)).await,
+            }
+        };
+        runtime.block_on(async {
+            tokio::select! {
+                served = served => served.map_err(|error| {
+                    ShardError::permanent(format!("scheduler on {listen}: {error}"))
+                }),
+                () = wait_for_stop_signal() => Ok(()),
+            }
         })
     }
 }

@@ -103,11 +103,10 @@ impl ShardRunner {
                 build_id(),
                 task.build
             );
-            storage.put_error(&task.shard.name(), &error)?;
+            storage.put_error(&task.shard, &error)?;
             return Err(ShardError::permanent(error));
         }
-        let name = task.shard.name();
-        if let Some(manifest) = storage.manifest(&name)? {
+        if let Some(manifest) = storage.manifest(&task.shard)? {
             return Ok(manifest);
         }
         if storage.is_canceled()? {
@@ -122,19 +121,19 @@ impl ShardRunner {
                      begun on `{first}`, which rounds in another way; use processors of one kind",
                     self.name
                 );
-                storage.put_error(&name, &error)?;
+                storage.put_error(&task.shard, &error)?;
                 return Err(ShardError::permanent(error));
             }
         }
         let attempt = format!("{}-{}", self.name, attempt_number());
-        storage.begin_attempt(&name, &attempt)?;
+        storage.begin_attempt(&task.shard, &attempt)?;
         let since = Instant::now();
         let inputs: Arc<dyn ShardInputs> = Arc::new(storage.clone());
         let output = match self.worker.compute(&task.job, &task.shard, &inputs) {
             Ok(output) => output,
             Err(error) => {
                 if !error.is_transient {
-                    storage.put_error(&name, &error.message)?;
+                    storage.put_error(&task.shard, &error.message)?;
                 }
                 return Err(error);
             }
@@ -225,8 +224,10 @@ impl ScalarUDFImpl for RunShard {
             let task: ShardTask = serde_json::from_str(task)
                 .map_err(|error| exec_datafusion_err!("{PERMANENT}: {error}"))?;
             // Shards take seconds; meanwhile another thread takes over what this one has to do.
-            let run = || tokio::task::block_in_place(|| executor.slots.run(|| executor.run(&task)));
-            let manifest = run().map_err(to_engine_error)?;
+            let manifest = tokio::task::block_in_place(|| {
+                let manifest = executor.slots.run(|| executor.run(&task));
+                manifest.map_err(to_engine_error)
+            })?;
             let json = serde_json::to_string(&manifest);
             manifests.push(json.map_err(|error| exec_datafusion_err!("{error}"))?);
         }
@@ -237,12 +238,10 @@ impl ScalarUDFImpl for RunShard {
 /// The engine tries a shard again only after an error of input or output, at once. The pause keeps
 /// an executor that cannot compute from using up all attempts.
 fn to_engine_error(error: ShardError) -> DataFusionError {
-    if error.is_transient {
-        tracing::warn!("{error}");
-        std::thread::sleep(PAUSE);
+    if !error.is_transient {
+        return DataFusionError::Execution(format!("{PERMANENT}: {}", error.message));
     }
-    match error.is_transient {
-        true => DataFusionError::IoError(std::io::Error::other(error.message)),
-        false => DataFusionError::Execution(format!("{PERMANENT}: {}", error.message)),
-    }
+    tracing::warn!("{error}");
+    std::thread::sleep(PAUSE);
+    DataFusionError::IoError(std::io::Error::other(error.message))
 }

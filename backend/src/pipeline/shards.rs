@@ -116,15 +116,16 @@ impl fmt::Display for StudyStage {
 
 /// Has the shards of one study computed and keeps their inputs and outputs.
 pub trait ShardEngine: Send + Sync {
-    /// Stores an input under its name. The same name always has the same content.
+    /// Stores an input under its name, at the latest before shards are computed. The same name
+    /// always has the same content.
     fn put_input(&self, name: &str, content: Vec<u8>) -> Result<(), ShardError>;
 
     /// Computes the shards that have no output yet, all of the same stage, and returns when all
     /// have one.
     fn compute_shards(&self, shards: &[StudyShard]) -> Result<(), ShardError>;
 
-    /// Reads the output of a shard, as it was written.
-    fn read_output(&self, shard: &StudyShard) -> Result<Vec<u8>, ShardError>;
+    /// Reads the outputs of shards, as they were written, all at the same time.
+    fn read_outputs(&self, shards: &[StudyShard]) -> Result<Vec<Vec<u8>>, ShardError>;
 }
 
 /// Reads the inputs of the shards of one study.

@@ -70,6 +70,7 @@ row! {
         n_shards: i64,
         n_committed: i64,
         n_attempts: i64,
+        n_repeated: i64,
         n_rows: i64,
         n_bytes: i64,
         compute_ms: i64,
@@ -221,6 +222,20 @@ impl Database {
         Ok(())
     }
 
+    /// Ends the running jobs of a study that have no driver and whose shards are all committed.
+    pub(crate) async fn end_cluster_jobs_without_driver(&self, study: &str) -> Result<(), Error> {
+        let now = self.database.unix_time_ms_sql();
+        let sql = format!(
+            "UPDATE cluster_jobs SET ended = {now}, state = 'done'
+             WHERE study = $1 AND state = 'running' AND leased_until < {now}
+                 AND NOT EXISTS (SELECT 1 FROM cluster_shards
+                                 WHERE job = cluster_jobs.id AND committed IS NULL)"
+        );
+        let statement = sqlx::query(AssertSqlSafe(sql)).bind(study.to_owned());
+        self.execute(statement).await?;
+        Ok(())
+    }
+
     /// Cancels a running job. Its driver ends within seconds. Returns an error if there is no job
     /// of this id.
     pub(crate) async fn cancel_cluster_job(&self, id: &str) -> Result<(), Error> {
@@ -261,6 +276,8 @@ impl Database {
         let stages: Vec<StageRow> = sqlx::query_as(
             "SELECT job, stage, COUNT(*) AS n_shards, COUNT(committed) AS n_committed,
                     CAST(SUM(n_attempts) AS BIGINT) AS n_attempts,
+                    CAST(SUM(CASE WHEN n_attempts > 1 THEN n_attempts - 1 ELSE 0 END) AS BIGINT)
+                        AS n_repeated,
                     CAST(COALESCE(SUM(n_rows), 0) AS BIGINT) AS n_rows,
                     CAST(COALESCE(SUM(n_bytes), 0) AS BIGINT) AS n_bytes,
                     CAST(COALESCE(SUM(compute_ms), 0) AS BIGINT) AS compute_ms
@@ -325,6 +342,7 @@ impl StageRow {
             n_shards: self.n_shards as u64,
             n_committed: self.n_committed as u64,
             n_attempts: self.n_attempts as u64,
+            n_repeated_attempts: self.n_repeated as u64,
             n_rows: self.n_rows as u64,
             n_bytes: self.n_bytes as u64,
             seconds: self.compute_ms as f64 / 1000.0,

@@ -2,7 +2,26 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::JobState;
+use super::{JobState, endpoints};
+
+endpoints! {
+    Get "/api/cluster-jobs" ListClusterJobsRequest => Vec<ClusterJob>;
+    Post "/api/cluster-jobs/{job}/cancel" CancelClusterJobRequest => ClusterJob;
+}
+
+/// Lists the studies that several machines create or have created, newest first. Operators only.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListClusterJobsRequest {}
+
+/// Cancels a running cluster job; its driver ends within seconds. Committed shards stay, and the
+/// command that began the job continues it. Operators only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CancelClusterJobRequest {
+    /// [`ClusterJob::id`].
+    pub job: String,
+}
 
 /// The study that several machines create or have created.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,8 +63,11 @@ pub struct ClusterStage {
     pub n_shards: u64,
     /// The number of shards that are committed.
     pub n_committed: u64,
-    /// The number of attempts to compute a shard; more than shards if executors have died.
+    /// The number of attempts to compute a shard.
     pub n_attempts: u64,
+    /// The number of attempts beyond the first one of each shard: executors have ended before they
+    /// had computed their shards, or shards were given out again.
+    pub n_repeated_attempts: u64,
     /// The number of queries or pairs in committed outputs.
     pub n_rows: u64,
     /// The size of committed outputs in bytes.

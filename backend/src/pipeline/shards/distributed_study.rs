@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::collection::Collection;
 use shared::rank::LexicalRanker;
@@ -16,6 +17,9 @@ use crate::error::{Error, ShardError};
 use crate::models::{NeuralRanker, PairScore, QueryDocumentPairsWithTexts, TOKEN_BUDGET};
 use crate::remote_ranker::RemoteRanker;
 use crate::store::partial_scores::PartialScores;
+
+/// The number of outputs that are read at the same time.
+const OUTPUTS_AT_A_TIME: usize = 8;
 
 /// How much work a shard has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -205,8 +209,8 @@ impl DistributedStudy {
         let shards: Vec<StudyShard> = shards.collect();
         self.engine.compute_shards(&shards)?;
         let mut lexical: Vec<Vec<Vec<f64>>> = vec![Vec::new(); self.lexical_rankers.len()];
-        for shard in &shards {
-            let queries: Vec<MinedQueryWithScores> = self.output(shard)?;
+        for queries in self.outputs::<Vec<MinedQueryWithScores>>(&shards) {
+            let queries = queries?;
             let mut mined = Vec::with_capacity(queries.len());
             for query in queries {
                 for (all, scores) in lexical.iter_mut().zip(query.lexical) {
@@ -275,8 +279,8 @@ impl DistributedStudy {
             });
         }
         self.engine.compute_shards(&shards)?;
-        for shard in &shards {
-            for batch in self.output::<Vec<BatchScores>>(shard)? {
+        for batches in self.outputs::<Vec<BatchScores>>(&shards) {
+            for batch in batches? {
                 for (draft, scores) in drafts.iter_mut().zip(batch.scores) {
                     draft.insert_batch_kept_elsewhere(batch.number, scores);
                 }
@@ -300,8 +304,8 @@ impl DistributedStudy {
             },
         };
         self.engine.compute_shards(std::slice::from_ref(&shard))?;
-        let bytes = self.engine.read_output(&shard)?;
-        let record: Option<ScoreStabilityRecord> = serde_json::from_slice(&bytes)
+        let bytes = self.engine.read_outputs(std::slice::from_ref(&shard))?;
+        let record: Option<ScoreStabilityRecord> = serde_json::from_slice(&bytes[0])
             .map_err(|error| ShardError::permanent(format!("{}: {error}", shard.name())))?;
         Ok(record.map(|mut record| {
             for it in &mut record.rescored {
@@ -342,8 +346,9 @@ impl DistributedStudy {
             from = request.end;
         }
         self.engine.compute_shards(&shards)?;
-        for (shard, pairs) in shards.iter().zip(pairs_of_shards) {
-            let mut scores: Vec<PairScore> = self.output(shard)?;
+        let outputs = self.outputs::<Vec<PairScore>>(&shards);
+        for (scores, pairs) in outputs.zip(pairs_of_shards) {
+            let mut scores = scores?;
             for it in &mut scores {
                 it.pair = pairs[it.pair as usize];
             }
@@ -361,8 +366,20 @@ impl DistributedStudy {
         Ok(name)
     }
 
-    fn output<T: serde::de::DeserializeOwned>(&self, shard: &StudyShard) -> Result<T, ShardError> {
-        decode(&shard.name(), &self.engine.read_output(shard)?)
+    /// Reads and decodes the outputs of shards in their order.
+    fn outputs<'a, T: DeserializeOwned + 'a>(
+        &'a self,
+        shards: &'a [StudyShard],
+    ) -> impl Iterator<Item = Result<T, ShardError>> + 'a {
+        shards.chunks(OUTPUTS_AT_A_TIME).flat_map(move |some| {
+            let outputs = match self.engine.read_outputs(some) {
+                Ok(outputs) => outputs,
+                Err(error) => return vec![Err(error)],
+            };
+            let outputs = some.iter().zip(outputs);
+            let decoded = outputs.map(|(shard, output)| decode(&shard.name(), &output));
+            decoded.collect()
+        })
     }
 }
 

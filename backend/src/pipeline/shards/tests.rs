@@ -55,8 +55,10 @@ impl ShardEngine for InMemoryEngine {
         Ok(())
     }
 
-    fn read_output(&self, shard: &StudyShard) -> Result<Vec<u8>, ShardError> {
-        Ok(self.outputs.lock().unwrap()[&shard.name()].clone())
+    fn read_outputs(&self, shards: &[StudyShard]) -> Result<Vec<Vec<u8>>, ShardError> {
+        let outputs = self.outputs.lock().unwrap();
+        let each = shards.iter().map(|it| outputs[&it.name()].clone());
+        Ok(each.collect())
     }
 }
 

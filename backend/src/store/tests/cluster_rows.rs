@@ -72,6 +72,7 @@ async fn only_the_latest_driver_commits_and_each_shard_once() {
             (stage.n_attempts, stage.n_rows, stage.n_bytes),
             (3, 64, 2_000)
         );
+        assert_eq!(stage.n_repeated_attempts, 2);
         assert!((stage.seconds - 3.0).abs() < 1e-9);
         let executors: Vec<&str> = listed.executors.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(executors, ["here-1", "here-2"]);
@@ -106,5 +107,33 @@ async fn a_canceled_job_stays_canceled_until_it_is_continued() {
         let listed = store.list_cluster_jobs().await.unwrap().remove(0);
         assert_eq!(listed.state, JobState::Failed);
         assert_eq!(listed.error.as_deref(), Some("no disk"));
+    }
+}
+
+#[tokio::test]
+async fn a_job_whose_driver_was_killed_ends_once_its_study_is_complete() {
+    for place in TestFolder::each() {
+        let (store, job) = (place.store().await, job());
+        store.lease_cluster_job(&job).await.unwrap().unwrap();
+        let state = async |study: &str| {
+            let ended = store.end_cluster_jobs_without_driver(study);
+            ended.await.unwrap();
+            store.list_cluster_jobs().await.unwrap().remove(0).state
+        };
+        assert_eq!(state("river").await, JobState::Running, "it has a driver");
+        let_lease_end(&store).await;
+        assert_eq!(state("lake").await, JobState::Running, "of another study");
+        let names = ["mine-000000".to_owned()];
+        let planned = store.plan_cluster_shards(&job.id, "mine", &names);
+        planned.await.unwrap();
+        assert_eq!(
+            state("river").await,
+            JobState::Running,
+            "a shard is missing"
+        );
+        let committed = shard(&names[0], "here-1");
+        let committed = store.commit_cluster_shard(&job.id, 1, &committed);
+        assert!(committed.await.unwrap());
+        assert_eq!(state("river").await, JobState::Done);
     }
 }
