@@ -10,6 +10,7 @@ mod debian;
 pub(crate) mod browser;
 pub(crate) mod webkit;
 pub(crate) mod model;
+pub(crate) mod moto;
 pub(crate) mod nginx;
 pub(crate) mod postgres;
 

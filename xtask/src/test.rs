@@ -26,6 +26,10 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 /// Variable with the address of the PostgreSQL server for tests, read by `tests/src/postgres.rs`.
 const DATABASE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
+/// Variable that makes the tests of the cluster long.
+const LONG_CLUSTER_TESTS: &str = "AXIOSCOPE_CLUSTER_LONG";
+/// Name of these tests among the regression tests.
+const CLUSTER: &str = "cluster";
 const WASM: &str = "wasm32-unknown-unknown";
 /// Variable with the number of seconds for which `backend/src/mutated_input.rs` tests each parser.
 const FUZZ_SECONDS: &str = "AXIOSCOPE_FUZZ_SECONDS";
@@ -167,6 +171,15 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     Ok(report.finish())
 }
 
+/// How much the tests of the cluster do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ClusterTestSize {
+    /// A few kills, and the first queries of the demo study.
+    Short,
+    /// 140 kills, and the whole demo study.
+    Long,
+}
+
 /// Runs long checks with the real model, or those whose names contain one of the words. All
 /// dependencies are required.
 pub(crate) fn regress(place: &ProjectPaths, words: &[String]) -> Result<ExitCode> {
@@ -269,7 +282,7 @@ impl<'a> TestContext<'a> {
                 dist::run(self.place, &[])?;
                 self.end_to_end(&[PACKAGE_TESTS, "--nocapture"])
             }
-            Step::Cluster => self.cluster(),
+            Step::Cluster => self.cluster(ClusterTestSize::Short),
             Step::ClippyCluster => {
                 self.dist_folder()?;
                 let mut clippy = cargo(&["clippy", "--locked", "--no-deps", "--all-targets"]);
@@ -289,7 +302,7 @@ impl<'a> TestContext<'a> {
 
     /// Builds the cluster with the program whose studies it must equal, and tests it. Its tests run
     /// one after the other, since each starts several processes that compute.
-    fn cluster(&mut self) -> Result<TestCounts> {
+    fn cluster(&mut self, size: ClusterTestSize) -> Result<TestCounts> {
         self.dist_folder()?;
         let folder = self.cluster_folder();
         let mut build = cargo(&["build", "--locked", "--package", "cluster", "--bins"]);
@@ -302,7 +315,14 @@ impl<'a> TestContext<'a> {
         test.arg("--target-dir")
             .arg(&folder)
             .env("AXIOSCOPE_SKIPPED", &skips);
-        for dependency in [RequiredDependency::Collections, RequiredDependency::Model] {
+        if size == ClusterTestSize::Long {
+            test.env(LONG_CLUSTER_TESTS, "yes");
+        }
+        for dependency in [
+            RequiredDependency::Collections,
+            RequiredDependency::Model,
+            RequiredDependency::S3,
+        ] {
             match dependency.find(self.place) {
                 Ok(found) => {
                     test.envs(dependency.variables().iter().zip(found));
@@ -418,6 +438,15 @@ impl<'a> TestContext<'a> {
     /// says.
     fn regression_tests(&mut self, words: &[String]) -> Result<TestCounts> {
         let place = self.place;
+        let mut of_cluster = TestCounts::default();
+        if words.is_empty() || words.iter().any(|it| it == CLUSTER) {
+            of_cluster = self.cluster(ClusterTestSize::Long)?;
+            if words == [CLUSTER] {
+                return Ok(of_cluster);
+            }
+        }
+        let words = words.iter().map(String::as_str);
+        let words: Vec<&str> = words.filter(|it| *it != CLUSTER).collect();
         self.dist_folder()?;
         let built = ["build", "--release", "--locked", "--package", "backend"];
         process::run(&mut cargo(&built))?;
@@ -441,13 +470,14 @@ impl<'a> TestContext<'a> {
             test.envs(dependency.variables().iter().zip(dependency.find(place)?));
         }
         let mut tally = libtest(&mut test)?;
-        if !words.is_empty() && !words.iter().any(|it| it == "mutated_input") {
+        if !words.is_empty() && !words.contains(&"mutated_input") {
             if tally.n_passed + tally.n_failed == 0 {
                 bail!(
                     "no name of a regression test begins with {}",
                     words.join(" or ")
                 );
             }
+            tally.add(of_cluster);
             return Ok(tally);
         }
         // The test profile detects integer overflow.
@@ -456,6 +486,7 @@ impl<'a> TestContext<'a> {
         let seconds = std::env::var(FUZZ_SECONDS);
         mutated.env(FUZZ_SECONDS, seconds.as_deref().unwrap_or("60"));
         tally.add(libtest(&mut mutated)?);
+        tally.add(of_cluster);
         Ok(tally)
     }
 

@@ -113,6 +113,13 @@ pub(super) const PAGES: &[DocumentationPage] = &[
         "docs/guide/deployment.md",
         "How to run a public server: systemd, nginx, Caddy, PostgreSQL and backups."
     ),
+    markdown_page!(
+        "cluster",
+        "Studies on several machines",
+        HowTo,
+        "docs/guide/cluster.md",
+        "How to create a large study with a scheduler and executors, also under Kubernetes."
+    ),
     DocumentationPage {
         name: "command-line",
         title: "Command line",

@@ -30,11 +30,15 @@ pub(crate) fn cluster_program() -> Command {
     quiet(Path::new(env!("CARGO_BIN_EXE_axioscope-cluster")))
 }
 
-fn quiet(program: &Path) -> Command {
+/// Returns a program whose log has errors and the commits of shards.
+pub(crate) fn quiet(program: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .env("AXIOSCOPE_LOG", "error,axioscope_cluster=info")
-        .env_remove("AXIOSCOPE_STORAGE");
+        .env_remove("AXIOSCOPE_STORAGE")
+        .env_remove("AXIOSCOPE_TLS_CA")
+        .env_remove("AXIOSCOPE_TLS_CERT")
+        .env_remove("AXIOSCOPE_TLS_KEY");
     command
 }
 
@@ -49,6 +53,8 @@ pub(crate) fn finish(command: &mut Command) {
 pub(crate) struct ClusterProcesses {
     folder: PathBuf,
     address: String,
+    /// Variables of the processes that are started from now on.
+    pub(crate) environment: Vec<(&'static str, String)>,
     models: Vec<String>,
     scheduler: RunningProcess,
     executors: Vec<RunningProcess>,
@@ -57,16 +63,23 @@ pub(crate) struct ClusterProcesses {
 impl ClusterProcesses {
     /// Starts a scheduler and executors of one core each.
     pub(crate) fn start(folder: &Path, n_executors: usize, models: &[String]) -> ClusterProcesses {
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
-        let address = format!("127.0.0.1:{port}");
+        ClusterProcesses::start_in_environment(folder, n_executors, models, Vec::new())
+    }
+
+    /// Starts them, and later the driver, with variables in their environment.
+    pub(crate) fn start_in_environment(
+        folder: &Path,
+        n_executors: usize,
+        models: &[String],
+        environment: Vec<(&'static str, String)>,
+    ) -> ClusterProcesses {
+        fs::create_dir_all(folder).unwrap();
+        let address = format!("127.0.0.1:{}", free_port());
         let mut cluster = ClusterProcesses {
-            scheduler: start_scheduler(folder, &address),
+            scheduler: start_scheduler(folder, &address, &environment),
             folder: folder.to_owned(),
             address,
+            environment,
             models: models.to_vec(),
             executors: Vec::new(),
         };
@@ -77,11 +90,13 @@ impl ClusterProcesses {
         cluster
     }
 
-    fn start_executor(&self) -> RunningProcess {
+    /// Starts an executor of one core.
+    pub(crate) fn start_executor(&self) -> RunningProcess {
         let mut executor = cluster_program();
         executor
             .args(["executor", "--scheduler", &self.address, "--cores", "1"])
-            .args(&self.models);
+            .args(&self.models)
+            .envs(self.environment.iter().cloned());
         RunningProcess::spawn(&mut executor, &self.folder.join("executor.log"))
     }
 
@@ -95,7 +110,7 @@ impl ClusterProcesses {
     /// Kills the scheduler and starts another one at its address.
     pub(crate) fn kill_and_replace_scheduler(&mut self) {
         self.scheduler.kill();
-        self.scheduler = start_scheduler(&self.folder, &self.address);
+        self.scheduler = start_scheduler(&self.folder, &self.address, &self.environment);
     }
 
     /// Starts a driver.
@@ -112,8 +127,14 @@ impl ClusterProcesses {
             .args(["--scheduler", &self.address, "--json", "--data"])
             .arg(data)
             .args(options)
-            .args(&self.models);
+            .args(&self.models)
+            .envs(self.environment.iter().cloned());
         RunningProcess::spawn(&mut driver, &self.folder.join("driver.log"))
+    }
+
+    /// Returns the address of the scheduler.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 
     /// Returns how often each shard was committed by executors, by its name, in all runs.
@@ -140,9 +161,21 @@ impl ClusterProcesses {
     }
 }
 
-fn start_scheduler(folder: &Path, address: &str) -> RunningProcess {
+/// Returns a port of this machine that was free just now.
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+fn start_scheduler(
+    folder: &Path,
+    address: &str,
+    environment: &[(&'static str, String)],
+) -> RunningProcess {
     let mut scheduler = cluster_program();
-    scheduler.args(["scheduler", "--listen", address, "--executor-timeout", "8"]);
+    scheduler
+        .args(["scheduler", "--listen", address, "--executor-timeout", "8"])
+        .envs(environment.iter().cloned());
     RunningProcess::spawn(&mut scheduler, &folder.join("scheduler.log"))
 }
 
@@ -154,7 +187,8 @@ pub(crate) struct RunningProcess {
 }
 
 impl RunningProcess {
-    fn spawn(command: &mut Command, log: &Path) -> RunningProcess {
+    /// Starts a process whose standard error is added to a log.
+    pub(crate) fn spawn(command: &mut Command, log: &Path) -> RunningProcess {
         let output = log.with_extension("out");
         let errors = File::options().create(true).append(true).open(log).unwrap();
         let process = command

@@ -42,7 +42,11 @@ pub(crate) fn count_committed_shards(folder: &Path) -> u64 {
             return 0;
         }
         let manifest: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        let output = path
+        let outputs = path
+            .display()
+            .to_string()
+            .replace("/manifests/", "/outputs/");
+        let output = Path::new(&outputs)
             .with_extension("")
             .join(manifest["attempt"].as_str().unwrap());
         let hash = encode_hex(&Sha256::digest(fs::read(output).unwrap()));

@@ -20,18 +20,21 @@ pub enum TestDependency {
     Model,
     /// The public collections.
     Collections,
+    /// A server that responds as S3 does.
+    S3,
     /// A program of the machine, or `cargo xtask` itself.
     SystemProgram,
 }
 
 impl TestDependency {
-    const ALL: [TestDependency; 7] = [
+    const ALL: [TestDependency; 8] = [
         TestDependency::Browser,
         TestDependency::WebKit,
         TestDependency::Postgres,
         TestDependency::Proxy,
         TestDependency::Model,
         TestDependency::Collections,
+        TestDependency::S3,
         TestDependency::SystemProgram,
     ];
 
@@ -43,6 +46,7 @@ impl TestDependency {
             TestDependency::Proxy => "proxy",
             TestDependency::Model => "model",
             TestDependency::Collections => "data",
+            TestDependency::S3 => "s3",
             TestDependency::SystemProgram => "system",
         }
     }

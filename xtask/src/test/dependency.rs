@@ -23,16 +23,19 @@ pub(super) enum RequiredDependency {
     Model,
     /// The public collections for which figures are published.
     Collections,
+    /// A server that responds as S3 does.
+    S3,
 }
 
 impl RequiredDependency {
-    const ALL: [RequiredDependency; 6] = [
+    const ALL: [RequiredDependency; 7] = [
         RequiredDependency::Browser,
         RequiredDependency::WebKit,
         RequiredDependency::Postgres,
         RequiredDependency::Proxy,
         RequiredDependency::Model,
         RequiredDependency::Collections,
+        RequiredDependency::S3,
     ];
 
     /// Returns the name of the dependency in the environment variable [`REQUIRED`].
@@ -44,6 +47,7 @@ impl RequiredDependency {
             RequiredDependency::Proxy => "proxy",
             RequiredDependency::Model => "model",
             RequiredDependency::Collections => "data",
+            RequiredDependency::S3 => "s3",
         }
     }
 
@@ -57,6 +61,7 @@ impl RequiredDependency {
             RequiredDependency::Proxy => &["NGINX"],
             RequiredDependency::Model => &["AXIOSCOPE_MODEL"],
             RequiredDependency::Collections => &["AXIOSCOPE_DATA"],
+            RequiredDependency::S3 => &["AXIOSCOPE_MOTO"],
         }
     }
 
@@ -78,6 +83,7 @@ impl RequiredDependency {
             RequiredDependency::Proxy => vec![setup::nginx::get()?],
             RequiredDependency::Model => vec![setup::model::get(place)?],
             RequiredDependency::Collections => vec![data(place)?],
+            RequiredDependency::S3 => vec![setup::moto::get(place)?],
         })
     }
 }
