@@ -17,6 +17,7 @@ use shared::api::annotation::{
     ListInstanceAnnotationsRequest, ListOwnEventsRequest, ListStudyHumanJudgmentsRequest,
     ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest, UpdateTaskRequest,
 };
+use shared::api::cluster::{CancelClusterJobRequest, ListClusterJobsRequest};
 use shared::api::manage_studies::{UpdateStudyRequest, UploadStudyRequest};
 use shared::api::models::{
     GetModelInfoRequest, ListModelsRequest, ListServedModelsRequest, LoadModelRequest,
@@ -53,8 +54,8 @@ use crate::http::openapi::{ExampleRequest, Operation};
 use crate::http::parameters::ParameterTable;
 use crate::http::studies::manage;
 use crate::http::{
-    AppState, error, jobs, operator, people, rerank, score, served_models, server_info, studies,
-    trainings,
+    AppState, cluster_jobs, error, jobs, operator, people, rerank, score, served_models,
+    server_info, studies, trainings,
 };
 
 /// Maximum time to handle a request after its body has been read.
@@ -173,6 +174,14 @@ impl Endpoints {
             on::<CancelScoringJobRequest, _, _>(AccessLevel::Operator, jobs::cancel),
             on::<ResumeScoringJobRequest, _, _>(AccessLevel::Operator, jobs::resume),
             on::<GetJobScoresRequest, _, _>(AccessLevel::Operator, jobs::scores),
+            on::<ListClusterJobsRequest, _, _>(
+                AccessLevel::Operator,
+                cluster_jobs::list_cluster_jobs,
+            ),
+            on::<CancelClusterJobRequest, _, _>(
+                AccessLevel::Operator,
+                cluster_jobs::cancel_cluster_job,
+            ),
             on::<ListTrainingsRequest, _, _>(AccessLevel::Public, trainings::list),
             on::<CreateTrainingRequest, _, _>(AccessLevel::Operator, trainings::create),
             on::<GetTrainingRequest, _, _>(AccessLevel::Public, trainings::get_training),

@@ -2,6 +2,7 @@
 
 mod access;
 mod answers;
+mod cluster_jobs;
 mod examples;
 mod limits;
 mod manage_studies;

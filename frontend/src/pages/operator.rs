@@ -1,7 +1,8 @@
-//! The operator's page: models, health check and jobs.
+//! The operator's page: models, health check, jobs, and studies on several machines.
 
 mod health;
 mod jobs;
+mod cluster_jobs;
 mod models;
 mod model_list;
 
@@ -14,6 +15,7 @@ use crate::routes::PageRoute;
 use crate::widgets::error_message::{LoadErrorMessage, OptionalErrorMessage};
 use crate::widgets::needs_server::NeedsServerNotice;
 use crate::widgets::operator_sign_in::OperatorTokenForm;
+use cluster_jobs::ClusterJobSection;
 use health::HealthCheckSection;
 use jobs::JobListSection;
 use model_list::{OperatorPageState, ServerModelsState};
@@ -57,12 +59,15 @@ pub(crate) fn OperatorPage() -> impl IntoView {
             <ModelListSection shelf/>
             <HealthCheckSection shelf/>
             <JobListSection/>
+            <ClusterJobSection/>
         }
         .into_any(),
     };
     view! {
         <h1>"Models and jobs"</h1>
-        <p class="lead">"The models on this server and the jobs that use them."</p>
+        <p class="lead">
+            "The models on this server, the jobs that use them, and studies on several machines."
+        </p>
         <OptionalErrorMessage error=failed/>
         <div class="operator">{body}</div>
     }

@@ -1,4 +1,4 @@
-//! The operator's page: models, health check and jobs.
+//! The operator's page: models, health check, jobs, and studies on several machines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use shared::api::{CreateScoringJobRequest, GetScoringJobRequest};
+use sqlx::{Connection, SqliteConnection};
 
 use super::static_server::StaticServer;
 use super::tab::{AriaRole, BrowserTab, with_tab};
@@ -129,6 +130,89 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         see_in_row(tab, "Long", "of 80,000 pairs; their scores are kept");
         tab.wait_for_text("no active jobs");
         readability::expect_readable(tab, "operator, loaded");
+    });
+}
+
+/// A study that is being created, with two planned shards, of which one is committed after an
+/// executor was killed, and a name of an executor that is not HTML.
+const CLUSTER_JOB: &str = "
+    INSERT INTO cluster_jobs (id, study, build, storage, state, begun, leased_until)
+    VALUES ('0a1b', 'rivers', '0.1.0 (53aa51172d14)',
+        's3://' || replace(hex(zeroblob(60)), '0', 'b'), 'running', 1795176000000, 9e15);
+    INSERT INTO cluster_shards
+        (job, shard, stage, n_attempts, executor, n_rows, n_bytes, sha256, compute_ms, committed)
+    VALUES ('0a1b', 'mine-000000', 'mine', 2, '<b>node</b>-1', 32, 4000, 'c', 7200000, 1),
+        ('0a1b', 'mine-000001', 'mine', 1, NULL, NULL, NULL, NULL, NULL, NULL);";
+
+/// Runs SQL statements in the SQLite database of a home.
+fn execute(home: &TestHome, sql: &'static str) {
+    let url = format!("sqlite://{}", home.path("data/axioscope.db").display());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let done = async {
+        let mut connection = SqliteConnection::connect(&url).await?;
+        sqlx::raw_sql(sql).execute(&mut connection).await?;
+        connection.close().await
+    };
+    runtime.unwrap().block_on(done).unwrap();
+}
+
+#[test]
+fn a_study_on_several_machines_is_followed_and_canceled() {
+    with_operator_path(TestHome::new, |tab, home, _, path| {
+        tab.open(path);
+        tab.at_exactly("/");
+        tab.open("/operator");
+        tab.wait_for_text("axioscope-cluster run STUDY.toml creates a study on several machines");
+        execute(home, CLUSTER_JOB);
+        tab.reload();
+        see_in_row(tab, "rivers", "running");
+        see_in_row(tab, "rivers", "begun 20 November 2026, 12:00 UTC");
+        see_in_row(tab, "rivers", "Mining and lexical rankers 1 of 2");
+        see_in_row(tab, "rivers", "1 repeated attempt: an executor ended");
+        see_in_row(tab, "rivers", "Total: 2.00 executor hours.");
+        tab.fill("Price of an executor hour", "a");
+        tab.wait_for_text("`a` is not valid");
+        tab.fill("Price of an executor hour", "0.75");
+        see_in_row(
+            tab,
+            "rivers",
+            "Total: 2.00 executor hours, which cost 1.50.",
+        );
+        tab.click_at(".held details summary");
+        see_in_row(tab, "rivers", "<b>node</b>-1");
+        readability::expect_readable(tab, "operator, cluster job");
+
+        // The page follows the job, and notices that its driver was killed.
+        execute(
+            home,
+            "UPDATE cluster_jobs SET leased_until = 0;
+             UPDATE cluster_shards SET executor = 'node-2', n_rows = 8, n_bytes = 1000,
+                 sha256 = 'd', compute_ms = 3600000, committed = 2
+             WHERE shard = 'mine-000001';",
+        );
+        see_in_row(tab, "rivers", "Mining and lexical rankers 2 of 2");
+        see_in_row(tab, "rivers", "2 executors");
+        see_in_row(tab, "rivers", "It has no driver");
+
+        tab.click(AriaRole::Button, "Cancel: rivers");
+        tab.click(AriaRole::Button, "Keep it running");
+        tab.wait_until(
+            "the focus on the button",
+            "return document.activeElement.innerText === 'Cancel'",
+        );
+        tab.click(AriaRole::Button, "Cancel: rivers");
+        readability::expect_readable(tab, "operator, canceling a cluster job");
+        tab.click(AriaRole::Button, "Cancel the study");
+        see_in_row(tab, "rivers", "canceled");
+        see_in_row(tab, "rivers", "It was canceled; the same");
+        tab.wait_until(
+            "the focus in the row",
+            "return document.activeElement.querySelector('h3')?.innerText === 'rivers'",
+        );
+        tab.reload();
+        see_in_row(tab, "rivers", "which cost 2.25.");
     });
 }
 

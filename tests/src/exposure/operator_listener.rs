@@ -33,6 +33,7 @@ fn operators_and_metrics_are_at_a_listener_of_their_own() {
         ("GET", "/operator/"),
         ("GET", "/api/jobs"),
         ("POST", "/api/jobs"),
+        ("GET", "/api/cluster-jobs"),
         ("GET", "/api/models"),
         ("POST", "/api/trainings"),
         ("POST", "/api/session/operator"),

@@ -19,6 +19,9 @@ use shared::api::annotation::{
     SubmitEventsResponse, TaskComposition, TaskExportFormat, TaskId, TaskProgressSummary,
     UpdateTaskRequest,
 };
+use shared::api::cluster::{
+    CancelClusterJobRequest, ClusterExecutor, ClusterJob, ClusterStage, ListClusterJobsRequest,
+};
 use shared::api::manage_studies::{UpdateStudyRequest, UploadStudyRequest};
 use shared::api::models::{
     GetModelInfoRequest, ListModelsRequest, ListServedModelsRequest, LoadModelRequest, ServedModel,
@@ -159,6 +162,39 @@ fn job(state: JobState, n_scored: u64) -> ScoringJob {
         tokens_per_s: 0.0,
         error: None,
         created_at: "2026-11-20T12:00:00Z".to_owned(),
+    }
+}
+
+fn cluster_job_id() -> String {
+    "9b2f6c1d0e8a47535f1c88d2ab64e07993a1f50c6d7be2481730fe9ac2d45b86".to_owned()
+}
+
+fn cluster_job(state: JobState) -> ClusterJob {
+    ClusterJob {
+        id: cluster_job_id(),
+        study: "my-study".to_owned(),
+        state,
+        error: None,
+        has_driver: !state.is_finished(),
+        build: "0.1.0 (53aa51172d14)".to_owned(),
+        storage: "s3://my-bucket/axioscope".to_owned(),
+        begun_ms: TIME_MS,
+        ended_ms: state.is_finished().then_some(TIME_MS + 60_000),
+        stages: vec![ClusterStage {
+            name: "mine".to_owned(),
+            n_shards: 8,
+            n_committed: 3,
+            n_attempts: 4,
+            n_repeated_attempts: 0,
+            n_rows: 96,
+            n_bytes: 180_000,
+            seconds: 42.5,
+        }],
+        executors: vec![ClusterExecutor {
+            name: "node-1-4711".to_owned(),
+            n_shards: 3,
+            seconds: 42.5,
+        }],
     }
 }
 
@@ -495,6 +531,11 @@ examples! {
         truncated: Vec::new(),
         rescoring: None,
     };
+
+    ListClusterJobsRequest => ListClusterJobsRequest {},
+        reply: vec![cluster_job(JobState::Running)];
+    CancelClusterJobRequest => CancelClusterJobRequest { job: cluster_job_id() },
+        reply: cluster_job(JobState::Canceled);
 
     ListTrainingsRequest => ListTrainingsRequest {}, reply: TrainingListResponse {
         trainings: vec![training(JobState::Done, 1_800)],

@@ -117,7 +117,12 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
     (
         AccessRole::Operator,
         RequestMethod::Get,
-        &["/api/jobs", "/api/jobs/{job}/scores", "/api/models"],
+        &[
+            "/api/jobs",
+            "/api/jobs/{job}/scores",
+            "/api/cluster-jobs",
+            "/api/models",
+        ],
     ),
     (
         AccessRole::Operator,
@@ -127,6 +132,7 @@ const ROUTES: &[(AccessRole, RequestMethod, &[&str])] = &[
             "/api/jobs",
             "/api/jobs/{job}/cancel",
             "/api/jobs/{job}/resume",
+            "/api/cluster-jobs/{job}/cancel",
             "/api/trainings",
             "/api/trainings/{training}/cancel",
             "/api/trainings/{training}/resume",
