@@ -5,6 +5,7 @@
 
 mod peers;
 mod timing_process;
+mod process_stat;
 mod lexical;
 mod browser;
 mod neural;
@@ -17,6 +18,7 @@ mod load;
 mod visitors;
 mod annotation;
 mod server;
+mod cluster;
 mod table;
 
 use crate::paths::ProjectPaths;
@@ -32,12 +34,12 @@ const PARTS: [&str; 9] = [
     "lexical", "scale", "parity", "page", "neural", "train", "served", "visitors", "review",
 ];
 
-/// Parts that run only when they are named: those for a GPU, and their rehearsal without one, whose
-/// figures mean nothing.
-const OPTIONAL_PARTS: [&str; 2] = ["cuda", "cuda-rehearsal"];
+/// Parts that run only when they are named: that for a GPU, that of the cluster, and rehearsals of
+/// both, whose figures mean nothing.
+const OPTIONAL_PARTS: [&str; 4] = ["cuda", "cuda-rehearsal", "cluster", "cluster-rehearsal"];
 
-/// Measures the named parts, or all that need no GPU. `BENCHMARKS.md` is written only if all parts
-/// were measured.
+/// Measures the named parts, or all that need neither a GPU nor the cluster. `BENCHMARKS.md` is
+/// written only if all parts were measured.
 pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     let known = [PARTS.as_slice(), &OPTIONAL_PARTS].concat();
     if let Some(unknown) = args.iter().find(|it| !known.contains(&it.as_str())) {
@@ -68,6 +70,8 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
             "visitors" => visitors::measure(&bench, &mut table),
             "review" => annotation::measure(&bench, &mut table),
             "cuda" => cuda::measure(&bench, &mut table),
+            "cluster" => cluster::measure(&bench, &mut table),
+            "cluster-rehearsal" => cluster::rehearse(&bench, &mut table),
             _ => cuda::rehearse(&bench, &mut table),
         };
         if let Err(error) = done {
@@ -92,11 +96,16 @@ struct BenchContext<'a> {
 }
 
 impl BenchContext<'_> {
-    /// Returns the folder `trecdl-passage` in `AXIOSCOPE_DATA` or next to the checkout.
-    fn collection(&self) -> Result<PathBuf> {
+    /// Returns the folder of the public collections, which may be absent: `AXIOSCOPE_DATA`, or else
+    /// the one next to the checkout.
+    fn data(&self) -> PathBuf {
         let set = std::env::var_os("AXIOSCOPE_DATA").filter(|it| !it.is_empty());
-        let data = set.map_or_else(|| self.place.root.join("../shared/data"), PathBuf::from);
-        let folder = data.join("trecdl-passage");
+        set.map_or_else(|| self.place.root.join("../shared/data"), PathBuf::from)
+    }
+
+    /// Returns the folder `trecdl-passage` of the public collections.
+    fn collection(&self) -> Result<PathBuf> {
+        let folder = self.data().join("trecdl-passage");
         if !folder.join("corpus.jsonl.gz").is_file() {
             bail!("no trecdl-passage: set AXIOSCOPE_DATA to the folder that holds it");
         }

@@ -37,7 +37,8 @@ usage: cargo xtask <command>
   tidy            check the style rules that a program can check
   regress [NAMES] run slow checks with the real model, minutes each; NAMES selects tests by name
   bench [PARTS]   measure speed against other programs; a complete run writes BENCHMARKS.md;
-                  `bench cuda` needs an NVIDIA GPU and runs only when named
+                  `bench cuda`, which needs an NVIDIA GPU, and `bench cluster`, which builds the
+                  cluster, run only when named
   setup           find or install what the other commands need
   web [--release] build the front end into dist/ in the development or the release profile
 ";

@@ -1,5 +1,6 @@
 //! Load test of annotation: many annotators at once, on SQLite and on PostgreSQL.
 
+use super::process_stat::ProcessStat;
 use super::server::{BenchServer, program};
 use super::table::{BenchRow, BenchTable};
 use super::timing_process::{TimingProcess, number};
@@ -9,7 +10,6 @@ use crate::setup;
 use crate::test::postgres::{Durability, PostgresServer};
 use anyhow::{Context, Result};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -20,9 +20,6 @@ const PERIOD_MS: u32 = 3_000;
 
 /// Target for the 99th percentile of the time to store a decision, in milliseconds.
 const TARGET_MS: f64 = 150.0;
-
-/// Unit of processor time in /proc on Linux: hundredths of a second.
-const TICKS: f64 = 100.0;
 
 pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let program = program(bench)?;
@@ -147,43 +144,19 @@ fn lines(name: &str, n_cores: usize, told: &AnnotationLoad, table: &mut BenchTab
 
 /// Returns the processor time in seconds of a process and its running children.
 fn with_children(id: u32) -> Result<f64> {
-    let mut of: BTreeMap<u32, (u32, f64)> = BTreeMap::new();
+    let seconds = |it: &ProcessStat| it.cpu_seconds + it.cpu_seconds_of_children;
+    let mut children = 0.0;
     for entry in fs::read_dir("/proc").context("reading /proc")? {
         let name = entry?.file_name();
         let Some(process) = name.to_str().and_then(|it| it.parse().ok()) else {
             continue;
         };
         // A process may have ended in the meantime.
-        let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        if let Some(found) = parent_and_seconds(&stat) {
-            of.insert(process, found);
+        if let Ok(found) = ProcessStat::read(process)
+            && found.parent == id
+        {
+            children += seconds(&found);
         }
     }
-    let own = of.get(&id).map(|it| it.1);
-    let children = of.values().filter(|it| it.0 == id).map(|it| it.1);
-    Ok(own.with_context(|| format!("no process {id}"))? + children.sum::<f64>())
-}
-
-/// Parses a line of `/proc/ID/stat`, see proc(5). Returns the parent, and the user and system time
-/// in seconds, including that of children that have ended.
-fn parent_and_seconds(stat: &str) -> Option<(u32, f64)> {
-    // The name of the program may contain anything.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = fields.split_whitespace().collect();
-    let parent = fields.get(1)?.parse().ok()?;
-    let times = fields.get(11..15)?.iter().map(|it| it.parse::<f64>().ok());
-    let ticks: f64 = times.sum::<Option<f64>>()?;
-    Some((parent, ticks / TICKS))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_of_proc_is_read() {
-        let stat = "7 (a) b) S 3 7 7 0 -1 4194560 9 0 0 0 120 30 5 1 20 0 4 0 100";
-        assert_eq!(parent_and_seconds(stat), Some((3, 1.56)));
-        assert_eq!(parent_and_seconds(""), None);
-    }
+    Ok(seconds(&ProcessStat::read(id)?) + children)
 }

@@ -1,6 +1,7 @@
 //! Benchmarks at the size of the papers: 1,558 queries with 100 of 100,000 documents each. The text
 //! is random, with the word frequencies of natural language.
 
+use super::process_stat::peak_memory_mib;
 use super::server::program;
 use super::table::BenchTable;
 use super::{BenchContext, text};
@@ -202,17 +203,13 @@ pub(super) fn timed(command: &mut Command) -> Result<TimedRun> {
         .spawn()
         .context("starting axioscope")?;
     let mut out = child.stdout.take().context("no output")?;
-    let status = format!("/proc/{}/status", child.id());
     let told = std::thread::spawn(move || {
         let mut told = String::new();
         out.read_to_string(&mut told).map(|_| told)
     });
     let mut most_mib: f64 = 0.0;
     let code = loop {
-        let seen = fs::read_to_string(&status).unwrap_or_default();
-        let peak = seen.lines().find_map(|it| it.strip_prefix("VmHWM:"));
-        let peak = peak.and_then(|it| it.trim().trim_end_matches("kB").trim().parse::<f64>().ok());
-        most_mib = most_mib.max(peak.unwrap_or(0.0) / 1024.0);
+        most_mib = most_mib.max(peak_memory_mib(child.id()));
         if let Some(code) = child.try_wait()? {
             break code;
         }
@@ -231,7 +228,7 @@ pub(super) fn timed(command: &mut Command) -> Result<TimedRun> {
 }
 
 /// Random numbers from a seed: SplitMix64.
-struct Draw(u64);
+pub(super) struct Draw(pub(super) u64);
 
 impl Draw {
     fn next(&mut self) -> u64 {
@@ -246,7 +243,8 @@ impl Draw {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
-    fn share(&mut self) -> f64 {
+    /// Returns a number from 0 to below 1.
+    pub(super) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }

@@ -1,6 +1,7 @@
 //! The release build of the program, run as a server.
 
 use super::BenchContext;
+use super::process_stat::ProcessStat;
 use crate::dist;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -91,16 +92,7 @@ impl BenchServer {
     /// Returns the CPU time of the process so far, in seconds. Returns an error if the system does
     /// not report it.
     pub(super) fn cpu_seconds(&self) -> Result<f64> {
-        let path = format!("/proc/{}/stat", self.child.id());
-        let stat = fs::read_to_string(&path).with_context(|| format!("reading {path}"))?;
-        // User and system time follow the name in parentheses, in hundredths of a second.
-        let fields = stat.rsplit_once(") ").map(|it| it.1.split(' '));
-        let ticks = fields.into_iter().flatten().skip(11).take(2);
-        let ticks: Vec<f64> = ticks.filter_map(|it| it.parse().ok()).collect();
-        match ticks[..] {
-            [user, system] => Ok((user + system) / 100.0),
-            _ => bail!("no CPU time in {path}"),
-        }
+        Ok(ProcessStat::read(self.child.id())?.cpu_seconds)
     }
 
     /// Returns the memory of the process in MiB: now (`VmRSS`) or at its peak (`VmHWM`). Returns an
