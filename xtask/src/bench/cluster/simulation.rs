@@ -462,9 +462,9 @@ mod tests {
         }
     }
 
-    /// An attempt succeeds with probability `exp(-t / mean)`. On average the attempts of a shard take
-    /// `(exp(t / mean) - 1) mean`, and after each that fails it takes `notice` until the next one,
-    /// which is longer than the restart.
+    /// An attempt succeeds with probability `exp(-t / mean)`. On average the attempts of a shard
+    /// take `(exp(t / mean) - 1) mean`, and after each that fails it takes `notice` until the next
+    /// one, which is longer than the restart.
     #[test]
     fn a_lost_shard_waits_until_the_failure_is_noticed() {
         let (t, mean, notice) = (10.0_f64, 20.0_f64, 7.0);
