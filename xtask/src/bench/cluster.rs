@@ -34,7 +34,7 @@ const NINE_AXIOMS: &str = "\"tfc1\", \"tfc2\", \"mtdc\", \"lnc1\", \"lnc2\", \"t
 /// The name of the studies.
 const NAME: &str = "cluster";
 
-/// Numbers of executors.
+/// The sizes of the clusters that create the study.
 const EXECUTORS: [usize; 3] = [1, 2, 4];
 
 /// The most shards in a plan, as `SHARDS_PER_PLAN` of `cluster/src/engine.rs`.
@@ -67,7 +67,7 @@ struct BenchStudy {
     n_small_shards: usize,
 }
 
-/// What a run on a cluster took.
+/// The measurements of a run on a cluster.
 struct ClusterRun {
     n_executors: usize,
     driver: EndedProcess,

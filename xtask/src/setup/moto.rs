@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The package on PyPI.
+/// The package on PyPI, with the version that tests use.
 const PACKAGE: &str = "moto[server]==5.2.5";
 
 /// Returns the folder of Python packages in which moto is, and fetches them if they are missing.

@@ -4,7 +4,7 @@ use super::super::table::BenchTable;
 use super::shards::{MeasuredShard, by_stage};
 use anyhow::{Context, Result};
 
-/// Passages of MS MARCO.
+/// The number of passages in the collection MS MARCO.
 const N_PASSAGES: f64 = 8_841_823.0;
 
 /// Queries of the small and of the full development set.

@@ -26,7 +26,9 @@ const PLAN_GAP: f64 = 1.0;
 /// CPU time of the simulated work.
 const HOURS: f64 = 1_000.0;
 
+/// Mean times to compute a shard, in seconds.
 const SHARD_SECONDS: [f64; 2] = [10.0, 60.0];
+/// The sizes of simulated clusters.
 const EXECUTORS: [usize; 4] = [1, 10, 100, 1_000];
 
 /// Hours between the failures of an executor, and of the scheduler.

@@ -1,14 +1,14 @@
-//! What the engine takes for a shard, measured with shards of one query each.
+//! The overhead of the engine per shard, measured with shards of one query each.
 
 use super::super::table::BenchTable;
 use super::processes::ClusterPrograms;
 use super::{BenchStudy, create_alone, create_on_cluster};
 use anyhow::Result;
 
-/// The number of executors.
+/// The number of executors that compute small shards at the same time.
 const N_EXECUTORS: usize = 2;
 
-/// What the engine takes for a shard, in seconds, measured with shards that take hardly any.
+/// The overhead of the engine per shard, in seconds, measured with shards that take hardly any.
 pub(super) struct SmallShards {
     n_shards: usize,
     /// CPU times of whole processes, for each shard.
@@ -53,7 +53,7 @@ pub(super) fn measure_small_shards(
     };
     table.section(
         &format!(
-            "What the engine takes for a shard ({} shards of one query on {N_EXECUTORS} \
+            "Overhead of the engine per shard ({} shards of one query on {N_EXECUTORS} \
              executors)",
             costs.n_shards
         ),
