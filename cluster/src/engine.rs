@@ -20,7 +20,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::build_id::build_id;
 use crate::progress::JobProgress;
 use crate::shard_function::{PERMANENT, RunShard, ShardRunner, ShardTask};
-use crate::storage::wait_for;
+use crate::storage::{REQUESTS_AT_A_TIME, wait_for};
 use crate::tls::{ClusterTls, ensure_scheduler_responds};
 
 /// The most shards in one plan.
@@ -32,9 +32,6 @@ const PLANS_AT_A_TIME: usize = 8;
 
 /// Time after which progress is recorded while plans are executed, if recording takes little.
 const RECORD_INTERVAL: Duration = Duration::from_secs(1);
-
-/// The number of inputs that are stored at the same time.
-const INPUTS_AT_A_TIME: usize = 8;
 
 /// A scheduler that has executed plans for so long has responded.
 const RESPONDED: Duration = Duration::from_secs(30);
@@ -81,7 +78,7 @@ impl ShardEngine for JobEngine {
     fn put_input(&self, name: &str, content: Vec<u8>) -> Result<(), ShardError> {
         let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
         inputs.push((name.to_owned(), content));
-        match inputs.len() < INPUTS_AT_A_TIME {
+        match inputs.len() < REQUESTS_AT_A_TIME {
             true => Ok(()),
             false => self.progress.storage.put_inputs(mem::take(&mut *inputs)),
         }

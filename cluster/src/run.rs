@@ -157,7 +157,7 @@ impl RunArgs {
     }
 }
 
-/// Lets this process end when it is asked to, also as the first process of a container.
+/// Lets this process end on a signal to stop, also as the first process of a container.
 fn exit_on_stop_signal() {
     std::thread::spawn(|| {
         let runtime = tokio::runtime::Builder::new_current_thread()

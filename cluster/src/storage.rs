@@ -59,7 +59,7 @@ pub(crate) fn wait_for<T: Send + 'static>(future: impl Future<Output = T> + Send
 const PART: usize = 16 << 20;
 
 /// The number of requests at a time for the parts of one object, or for small objects.
-const REQUESTS_AT_A_TIME: usize = 8;
+pub(crate) const REQUESTS_AT_A_TIME: usize = 8;
 
 /// The ending of the name of a manifest.
 const JSON: &str = ".json";
@@ -347,7 +347,7 @@ impl JobStorage {
         ))
     }
 
-    /// Keeps executors from beginning further shards, or lets them go on.
+    /// Keeps executors from beginning further shards, or lets them begin some again.
     pub(crate) fn set_canceled(&self, is_canceled: bool) -> Result<(), ShardError> {
         let at = self.root.clone().join("canceled");
         if is_canceled {

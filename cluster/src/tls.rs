@@ -172,7 +172,7 @@ pub(crate) async fn ensure_scheduler_responds(
     address: &str,
     tls: Option<&ClusterTls>,
 ) -> Result<(), String> {
-    let asked = async {
+    let responded = async {
         let settings = GrpcClientConfig::default();
         let mut endpoint =
             create_grpc_client_endpoint(format!("http://{address}"), Some(&settings))?;
@@ -184,7 +184,7 @@ pub(crate) async fn ensure_scheduler_responds(
         scheduler.get_job_status(no_job).await?;
         Ok::<_, Box<dyn Error + Send + Sync>>(())
     };
-    asked.await.map_err(|error| {
+    responded.await.map_err(|error| {
         let reason = root_cause(error.as_ref());
         let io = reason.downcast_ref::<std::io::Error>().map(|it| it.kind());
         let kind = match tls {

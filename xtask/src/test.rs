@@ -7,6 +7,7 @@
 pub(crate) mod check;
 mod dependency;
 mod report;
+mod step;
 mod counts;
 pub(crate) mod postgres;
 
@@ -23,6 +24,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
+use step::{Step, list};
 
 /// Variable with the address of the PostgreSQL server for tests, read by `tests/src/postgres.rs`.
 const DATABASE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
@@ -41,106 +43,6 @@ const NAMED_TESTS: &str = "AXIOSCOPE_TESTS";
 const DEV_TESTS: &str = "live_reload::";
 /// Prefix of the end-to-end tests of the step `packages`, which the step `e2e` excludes.
 const PACKAGE_TESTS: &str = "packages::";
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Fmt,
-    Tidy,
-    Deny,
-    Clippy,
-    ClippyWasm,
-    Cuda,
-    Docs,
-    Web,
-    Build,
-    Unit,
-    EndToEnd,
-    Dev,
-    Packages,
-    Cluster,
-    ClippyCluster,
-}
-
-impl Step {
-    const ALL: [Step; 15] = [
-        Step::Fmt,
-        Step::Tidy,
-        Step::Deny,
-        Step::Clippy,
-        Step::ClippyWasm,
-        Step::Cuda,
-        Step::Docs,
-        Step::Web,
-        Step::Build,
-        Step::Unit,
-        Step::EndToEnd,
-        Step::Dev,
-        Step::Packages,
-        Step::Cluster,
-        Step::ClippyCluster,
-    ];
-
-    /// Returns the name on the command line and what the step checks.
-    fn about(self) -> (&'static str, &'static str) {
-        match self {
-            Step::Fmt => ("fmt", "the code is formatted"),
-            Step::Tidy => ("tidy", "the rules of the house style"),
-            Step::Deny => ("deny", "licenses and sources of the dependencies"),
-            Step::Clippy => ("clippy", "lints of what runs on this machine"),
-            Step::ClippyWasm => ("clippy-wasm", "lints of what runs in the browser"),
-            Step::Cuda => ("cuda", "types of the CUDA code, without NVIDIA's toolkit"),
-            Step::Docs => ("docs", "the documentation has no broken link"),
-            Step::Web => ("web", "the front end builds"),
-            Step::Build => ("build", "the server and the tests build"),
-            Step::Unit => ("unit", "tests beside the code and in the documentation"),
-            Step::EndToEnd => (
-                "e2e",
-                "command line, HTTP, parity, published numbers, browser",
-            ),
-            Step::Dev => (
-                "dev",
-                "`cargo xtask dev` shows an edit within seconds (minutes; only when named)",
-            ),
-            Step::Packages => (
-                "packages",
-                "`dist`, and each package starts on a clean system (minutes; only when named)",
-            ),
-            Step::Cluster => (
-                "cluster",
-                "studies on several machines are those of one (minutes; only when named)",
-            ),
-            Step::ClippyCluster => (
-                "clippy-cluster",
-                "lints of the cluster (minutes; only when named)",
-            ),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        self.about().0
-    }
-
-    fn named(name: &str) -> Result<Step> {
-        let step = Step::ALL.into_iter().find(|step| step.name() == name);
-        step.with_context(|| format!("there is no step `{name}`\n{}", list()))
-    }
-
-    /// Returns whether the step is left out unless it is named.
-    fn is_only_run_by_name(self) -> bool {
-        matches!(
-            self,
-            Step::Dev | Step::Packages | Step::Cluster | Step::ClippyCluster
-        )
-    }
-
-    /// Returns whether the step runs tests that are skipped without their dependencies.
-    fn has_dependencies(self) -> bool {
-        matches!(
-            self,
-            Step::Unit | Step::EndToEnd | Step::Dev | Step::Packages | Step::Cluster
-        )
-    }
-}
 
 /// Runs the named steps, or all of them, and stops at the first failure.
 pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
@@ -189,11 +91,6 @@ pub(crate) fn regress(place: &ProjectPaths, words: &[String]) -> Result<ExitCode
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
-}
-
-fn list() -> String {
-    let line = |step: Step| format!("  {:12} {}\n", step.name(), step.about().1);
-    Step::ALL.into_iter().map(line).collect()
 }
 
 /// The context in which steps run. The tools for the front end and a PostgreSQL server are looked

@@ -311,8 +311,8 @@ fn ensure_no_shard_was_repeated(
     n_shards: usize,
 ) -> Result<()> {
     let mut status = ClusterPrograms::command(&programs.cluster, 1);
-    let told = process::output_of(status.args(["status", "--json", "--data"]).arg(data));
-    let jobs: Value = serde_json::from_str(&told.context("asking for the status")?)?;
+    let output = process::output_of(status.args(["status", "--json", "--data"]).arg(data));
+    let jobs: Value = serde_json::from_str(&output.context("reading the status")?)?;
     let stages = jobs[0]["stages"].as_array().context("no stages")?;
     let n_attempts: u64 = stages
         .iter()

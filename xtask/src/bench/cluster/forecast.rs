@@ -12,7 +12,7 @@ pub(super) const EXECUTOR_TIMEOUT: u32 = 20;
 /// Seconds after which the driver tries again, as in `cluster/src/engine.rs`.
 pub(super) const RETRY: u32 = 2;
 
-/// Seconds between two questions of an idle executor and of a busy one, as in the poll loop of
+/// Seconds between two polls of an idle executor and of a busy one, as in the poll loop of
 /// Ballista's executor, `execution_loop.rs`.
 const IDLE_POLL: f64 = 0.05;
 const BUSY_POLL: f64 = 5.0;
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     /// Of 360,000 equal shards of 10 s, 256 are computed at a time: 1,407 plans, and a gap of a
-    /// second after each but the last. Executors ask up to .05 s after a plan has begun.
+    /// second after each but the last. Executors poll up to .05 s after a plan has begun.
     #[test]
     fn no_more_executors_are_busy_than_a_plan_has_shards() {
         let costs = MeasuredCosts {

@@ -59,9 +59,9 @@ pub(super) fn read_shards(storage: &Path, summary: &Value) -> Result<Vec<Measure
     }
     shards.sort_by(|a, b| a.manifest.shard.cmp(&b.manifest.shard));
     for (stage, shards) in by_stage(&shards) {
-        let told = &summary["stages"][stage];
+        let printed = &summary["stages"][stage];
         let n_bytes: u64 = shards.iter().map(|it| it.manifest.n_bytes).sum();
-        if told["shards"] != shards.len() || told["bytes"] != n_bytes {
+        if printed["shards"] != shards.len() || printed["bytes"] != n_bytes {
             bail!("the storage has other shards of `{stage}` than {summary}");
         }
     }

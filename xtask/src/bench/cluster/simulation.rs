@@ -89,7 +89,7 @@ struct ExecutorState {
 
 #[derive(Debug, Clone, Copy)]
 enum EventKind {
-    Ask { executor: usize, life: u32 },
+    Poll { executor: usize, life: u32 },
     Finish { executor: usize, life: u32 },
     Fail { executor: usize },
     GiveUp { shard: usize, round: u32 },
@@ -98,7 +98,7 @@ enum EventKind {
     FailScheduler,
 }
 
-/// Something that happens at a time; the heap returns the earliest event first.
+/// An event at a time; the heap returns the earliest one first.
 struct Event {
     at: f64,
     /// Decides between events at the same time.
@@ -169,7 +169,7 @@ impl Simulation<'_> {
             let event = self.events.pop();
             let event = event.expect("a shard that is not committed has an event to come");
             self.now = event.at;
-            self.happen(event.kind);
+            self.handle(event.kind);
         }
         self.stage.makespan = self.now;
         // Attempts for shards that another executor has committed are still running.
@@ -179,13 +179,13 @@ impl Simulation<'_> {
         self.stage.repeated += running;
     }
 
-    fn happen(&mut self, event: EventKind) {
+    fn handle(&mut self, event: EventKind) {
         match event {
-            EventKind::Ask { executor, life } if self.executors[executor].life == life => {
-                self.ask(executor);
+            EventKind::Poll { executor, life } if self.executors[executor].life == life => {
+                self.assign_shard(executor);
             }
             // What it was woken for is left to another one.
-            EventKind::Ask { .. } => self.wake(),
+            EventKind::Poll { .. } => self.wake(),
             EventKind::Finish { executor, life } if self.executors[executor].life == life => {
                 self.finish(executor);
             }
@@ -241,18 +241,19 @@ impl Simulation<'_> {
         self.wake();
     }
 
-    /// Lets as many idle executors ask as there are shards to assign, each when it polls next.
+    /// Lets as many idle executors poll as there are shards to assign, each within its interval.
     fn wake(&mut self) {
         for _ in 0..self.pending.len() {
             let Some((executor, life)) = self.idle.pop() else {
                 return;
             };
             let wait = self.model.poll_interval * self.draw.share();
-            self.after(wait, EventKind::Ask { executor, life });
+            self.after(wait, EventKind::Poll { executor, life });
         }
     }
 
-    fn ask(&mut self, executor: usize) {
+    /// Gives the next shard to an executor; it is idle if there is none.
+    fn assign_shard(&mut self, executor: usize) {
         let life = self.executors[executor].life;
         let Some(shard) = self.pending.pop_front() else {
             self.idle.push((executor, life));
@@ -261,8 +262,8 @@ impl Simulation<'_> {
         let begun = self.now.max(self.scheduler_is_free) + self.model.assignment;
         self.scheduler_is_free = begun;
         if self.is_committed[shard] {
-            // The executor finds the manifest and asks again.
-            self.after(begun - self.now, EventKind::Ask { executor, life });
+            // The executor finds the manifest and polls again.
+            self.after(begun - self.now, EventKind::Poll { executor, life });
             return;
         }
         self.stage.n_attempts += 1;
@@ -288,7 +289,7 @@ impl Simulation<'_> {
                 }
             }
         }
-        self.ask(executor);
+        self.assign_shard(executor);
     }
 
     /// Ends the life of an executor and begins the next one.
@@ -306,7 +307,7 @@ impl Simulation<'_> {
             self.after(notice, EventKind::GiveUp { shard, round });
         }
         let restart = self.model.restart;
-        self.after(restart, EventKind::Ask { executor, life });
+        self.after(restart, EventKind::Poll { executor, life });
         let next = restart + self.exponential(self.model.between_failures);
         self.after(next, EventKind::Fail { executor });
     }
@@ -321,7 +322,7 @@ impl Simulation<'_> {
         -(1.0 - self.draw.share()).ln() * mean
     }
 
-    /// Adds an event, unless it never happens.
+    /// Adds an event, unless its time is infinite.
     fn after(&mut self, time: f64, kind: EventKind) {
         if time.is_finite() {
             self.n_events += 1;
