@@ -96,16 +96,16 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     let study = match model {
         Ok(model) if collection.is_dir() && vectors.is_dir() => BenchStudy {
             name: "study",
-            about: "2,452 questions × 100 of 5,975 passages of cmu-wiki-qa; nine axioms; BM25, \
-                    QL and MiniLM as a bi-encoder",
+            about: "600 questions × 100 of 5,975 passages of cmu-wiki-qa; nine axioms; BM25, QL and \
+                    MiniLM as a bi-encoder",
             collection,
             vectors: Some(vectors.join("glove.6B.50d.10k.txt.gz")),
-            n_queries: 2_452,
+            n_queries: 600,
             depth: 100,
             probes: NINE_AXIOMS,
             ranker: format!("{}:bi", model.file_name().unwrap_or_default().display()),
             models: vec!["--model".to_owned(), text(&model)],
-            sizes: ["--shard-queries", "613", "--shard-batches", "24"],
+            sizes: ["--shard-queries", "150", "--shard-batches", "24"],
             n_small_shards: 2 * SHARDS_PER_PLAN,
         },
         found => {
@@ -202,9 +202,8 @@ fn measure_study(
     );
     table.section("Its shards with one executor", scaling::stages(&runs[0]));
     table.note(
-        "Executors: CPU times are those of whole processes, from start to end, so that they \
-         include loading the model and preparing the collection in each executor. Idle is the \
-         share of their time in which executors computed no shard, from the first to the last one, \
+        "Executors: CPU times are those of whole processes, from start to end. Each executor \
+         prepares the collection, loads the model and encodes all queries once. Idle is the share of their time in which executors computed no shard, from the first to the last one, \
          and within the stage of neural scores; on fewer cores than executors a shard takes longer."
             .to_owned(),
     );

@@ -247,9 +247,9 @@ pub(super) fn add_costs(rates: &MeasuredRates, table: &mut BenchTable) {
          number of passages). Extrapolated: mining grows with the square of the number of \
          documents; other rankers take the time of MiniLM in proportion to the operations in their \
          layers, and DT5Q, which generates token by token, takes longer than that. The GPU is that \
-         of a model card, {GPU_PAIRS_PER_SECOND} pairs/s for the size of BERT-base. Queries, MaxSim \
-         and features of LGBM are left out, and so is reading the collection: each executor that \
-         mines indexes it in {:.0} s and needs {:.1} GB of memory for it.",
+         of a model card, {GPU_PAIRS_PER_SECOND} pairs/s for the size of BERT-base. Queries \
+         (each executor encodes all of them once), MaxSim and features of LGBM are left out, and so \
+         is reading the collection: each executor that mines indexes it in {:.0} s and needs {:.1} GB of memory for it.",
         rates.mining_seconds * 1e3,
         rates.mining_bytes,
         rates.depth,
