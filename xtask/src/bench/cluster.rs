@@ -203,8 +203,9 @@ fn measure_study(
     table.section("Its shards with one executor", scaling::stages(&runs[0]));
     table.note(
         "Executors: CPU times are those of whole processes, from start to end. Each executor \
-         prepares the collection, loads the model and encodes all queries once. Idle is the share of their time in which executors computed no shard, from the first to the last one, \
-         and within the stage of neural scores; on fewer cores than executors a shard takes longer."
+         prepares the collection, loads the model and encodes all queries once. Idle is the share \
+         of their time in which executors computed no shard, from the first to the last one, and \
+         within the stage of neural scores; on fewer cores than executors a shard takes longer."
             .to_owned(),
     );
     let small = measure_small_shards(programs, study, table)?;

@@ -241,15 +241,11 @@ pub(super) fn add_costs(rates: &MeasuredRates, table: &mut BenchTable) {
     );
     table.note(format!(
         "Estimates, measured: mining takes {:.1} ms and {:.0} bytes for a query with {} documents, \
-         a score {:.1} bytes, and {:.2} pairs are scored for each document that is asked for, since some queries have \
-         fewer, some documents have no instance, and others are derived; on one core MiniLM reads a pair in {:.1} ms and encodes a passage in {:.1} ms, and \
-         one BM25 search of 8.8 M passages takes {:.1} ms (from `BENCHMARKS.md`, in proportion to the \
-         number of passages). Extrapolated: mining grows with the square of the number of \
-         documents; other rankers take the time of MiniLM in proportion to the operations in their \
-         layers, and DT5Q, which generates token by token, takes longer than that. The GPU is that \
-         of a model card, {GPU_PAIRS_PER_SECOND} pairs/s for the size of BERT-base. Queries \
-         (each executor encodes all of them once), MaxSim and features of LGBM are left out, and so \
-         is reading the collection: each executor that mines indexes it in {:.0} s and needs {:.1} GB of memory for it.",
+         and a score {:.1} bytes. {:.2} pairs are scored for each document that is wanted: some \
+         queries have fewer documents, some documents have no instance, and others are derived. On \
+         one core MiniLM reads a pair in {:.1} ms and encodes a passage in {:.1} ms, and a BM25 \
+         search of 8.8 M passages takes {:.1} ms (from the first table, in proportion to the number \
+         of passages).",
         rates.mining_seconds * 1e3,
         rates.mining_bytes,
         rates.depth,
@@ -258,6 +254,14 @@ pub(super) fn add_costs(rates: &MeasuredRates, table: &mut BenchTable) {
         CPU_SECONDS_OF_PAIR * 1e3,
         CPU_SECONDS_OF_PASSAGE * 1e3,
         TOP_100_MS * N_PASSAGES,
+    ));
+    table.note(format!(
+        "Estimates, extrapolated: mining grows with the square of the number of documents. Other \
+         rankers take the time of MiniLM in proportion to the operations in their layers; DT5Q, \
+         which generates token by token, takes longer than that. The GPU is that of a model card, \
+         {GPU_PAIRS_PER_SECOND} pairs/s for the size of BERT-base. Left out: queries (each executor \
+         encodes all of them once), MaxSim, features of LGBM, and reading the collection (each \
+         executor that mines indexes it in {:.0} s and needs {:.1} GB of memory for it).",
         N_PASSAGES / INDEXED_PER_SECOND,
         INDEX_MB * N_PASSAGES / 1e3
     ));

@@ -171,23 +171,29 @@ pub(super) fn simulate_clusters(costs: &MeasuredCosts, table: &mut BenchTable) {
         plans,
     );
     table.note(format!(
-        "Simulation: shards are drawn from the {} measured ones of neural scores, scaled to a mean \
-         of 10 or 60 s. Plans have {SHARDS_PER_PLAN} shards. Measured: assigning a shard occupies \
-         the scheduler for {:.1} ms, all of its CPU time included, one after the other; a commit \
-         takes {:.1} ms, to a folder of this machine. From the code: an idle executor asks every \
-         {:.0} ms and a busy one every {BUSY_POLL} s, the scheduler gives up an executor after \
-         {EXECUTOR_TIMEOUT} s, the driver tries again after {RETRY} s. Assumed: the next plan \
-         begins {PLAN_GAP} s after the end of one; times between failures are exponential, of \
-         executors and of the scheduler alike; what has failed is back after {RESTART} s; questions \
-         of idle executors take CPU time of the scheduler but delay no assignment; the results of a plan can be fetched even if an executor has failed since \
-         (otherwise its plans are given out again, and executors find what is committed); the storage \
-         never fails and is as fast for 1,000 executors; a shard costs the scheduler as much with \
-         several plans, and the driver as much in longer stages, although it lists the shards of a \
-         stage again and again.",
+        "Simulation, measured: shards are drawn from the {} of neural scores, scaled to a mean of \
+         10 or 60 s. Assigning a shard occupies the scheduler for {:.1} ms, all of its CPU time \
+         included, one after the other. A commit takes {:.1} ms, to a folder of this machine.",
         costs.shards.len(),
         costs.scheduler * 1e3,
         costs.commit * 1e3,
+    ));
+    table.note(format!(
+        "Simulation, from the code: a plan has {SHARDS_PER_PLAN} shards. An idle executor polls \
+         every {:.0} ms and a busy one every {BUSY_POLL} s. The scheduler gives up an executor \
+         after {EXECUTOR_TIMEOUT} s, and the driver tries again after {RETRY} s.",
         IDLE_POLL * 1e3,
+    ));
+    table.note(format!(
+        "Simulation, assumed: the next plan begins {PLAN_GAP} s after the end of one. Times between \
+         failures are exponential, of executors and of the scheduler alike; what has failed is back \
+         after {RESTART} s. The storage never fails and is as fast for 1,000 executors. Polls of \
+         idle executors take CPU time of the scheduler but delay no assignment. The results of a \
+         plan can be fetched even if an executor has failed since; otherwise the plan is given out \
+         again, and executors find what is committed. A shard costs the scheduler as much with \
+         several plans, and the driver as much in longer stages, although it lists the shards of a \
+         stage again and again. Executors are ready at once: loading models and encoding queries \
+         are left out."
     ));
 }
 
