@@ -96,8 +96,8 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     let study = match model {
         Ok(model) if collection.is_dir() && vectors.is_dir() => BenchStudy {
             name: "study",
-            about: "600 questions × 100 of 5,975 passages of cmu-wiki-qa; nine axioms; BM25, QL and \
-                    MiniLM as a bi-encoder",
+            about: "600 questions × 100 of 5,975 passages of cmu-wiki-qa; nine axioms; BM25, QL \
+                    and MiniLM as a bi-encoder",
             collection,
             vectors: Some(vectors.join("glove.6B.50d.10k.txt.gz")),
             n_queries: 600,

@@ -185,15 +185,15 @@ pub(super) fn simulate_clusters(costs: &MeasuredCosts, table: &mut BenchTable) {
         IDLE_POLL * 1e3,
     ));
     table.note(format!(
-        "Simulation, assumed: the next plan begins {PLAN_GAP} s after the end of one. Times between \
-         failures are exponential, of executors and of the scheduler alike; what has failed is back \
-         after {RESTART} s. The storage never fails and is as fast for 1,000 executors. Polls of \
-         idle executors take CPU time of the scheduler but delay no assignment. The results of a \
-         plan can be fetched even if an executor has failed since; otherwise the plan is given out \
-         again, and executors find what is committed. A shard costs the scheduler as much with \
-         several plans, and the driver as much in longer stages, although it lists the shards of a \
-         stage again and again. Executors are ready at once: loading models and encoding queries \
-         are left out."
+        "Simulation, assumed: the next plan begins {PLAN_GAP} s after the end of one. Times \
+         between failures are exponential, of executors and of the scheduler alike; what has \
+         failed is back after {RESTART} s. The storage never fails and is as fast for 1,000 \
+         executors. Polls of idle executors take CPU time of the scheduler but delay no \
+         assignment. The results of a plan can be fetched even if an executor has failed since; \
+         otherwise the plan is given out again, and executors find what is committed. A shard \
+         costs the scheduler as much with several plans, and the driver as much in longer \
+         stages, although it lists the shards of a stage again and again. Executors are ready \
+         at once: loading models and encoding queries are left out."
     ));
 }
 
