@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
-use step::{Step, list};
+use step::{Step, describe_steps};
 
 /// Variable with the address of the PostgreSQL server for tests, read by `tests/src/postgres.rs`.
 const DATABASE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
@@ -47,12 +47,12 @@ const PACKAGE_TESTS: &str = "packages::";
 /// Runs the named steps, or all of them, and stops at the first failure.
 pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     if args.iter().any(|it| it == "--list") {
-        print!("{}", list());
+        print!("{}", describe_steps());
         return Ok(ExitCode::SUCCESS);
     }
     let named = args
         .iter()
-        .map(|name| Step::named(name))
+        .map(|name| Step::from_name(name))
         .collect::<Result<Vec<_>>>()?;
     let is_selected = |step: &Step| match named.is_empty() {
         true => !step.is_only_run_by_name(),

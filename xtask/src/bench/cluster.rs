@@ -44,7 +44,7 @@ const SHARDS_PER_PLAN: usize = 256;
 const PLANS_AT_A_TIME: usize = 8;
 
 /// How long idle executors are observed.
-const IDLE: Duration = Duration::from_secs(10);
+const IDLE: Duration = Duration::from_secs(30);
 
 /// A study to create, and how it is divided.
 struct BenchStudy {
@@ -73,8 +73,10 @@ struct ClusterRun {
     driver: EndedProcess,
     scheduler: f64,
     executors: f64,
-    /// CPU time that the scheduler takes for each second of an idle executor, and an idle executor.
-    idle: [f64; 2],
+    /// CPU time of the scheduler per second in which all executors are idle.
+    idle_scheduler: f64,
+    /// CPU time of an executor per second in which it is idle.
+    idle_executor: f64,
     shards: Vec<MeasuredShard>,
     /// Most memory of an executor.
     executor_mib: f64,
@@ -205,12 +207,12 @@ fn measure_study(
         "Executors: CPU times are those of whole processes, from start to end. Each executor \
          prepares the collection, loads the model and encodes all queries once. Idle is the share \
          of their time in which executors computed no shard, from the first to the last one, and \
-         within the stage of neural scores; on fewer cores than executors a shard takes longer."
+         within the stage of neural scores; on fewer cores than executors a shard takes longer. `rescore` scores a sample again: \
+         each pair alone, in other batches, and in f16."
             .to_owned(),
     );
     let small = measure_small_shards(programs, study, table)?;
-    let last = &runs[runs.len() - 1];
-    let costs = MeasuredCosts::new(&small, last.idle, scaling::score_seconds(&runs[0])?);
+    let costs = MeasuredCosts::new(&small, &runs, scaling::score_seconds(&runs[0])?);
     forecast::simulate_clusters(&costs, table);
     let rates = MeasuredRates::new(&runs[0].shards, study.n_queries, study.depth)?;
     costs::add_costs(&rates, table);
@@ -285,7 +287,7 @@ fn create_on_cluster(
     std::thread::sleep(IDLE);
     let later = cluster.cpu_seconds()?;
     let executor_mib = cluster.peak_mib_of_executor();
-    let idle_seconds = n_executors as f64 * IDLE.as_secs_f64();
+    let idle_seconds = IDLE.as_secs_f64();
     let summary = serde_json::from_str(&driver.output).context("reading the summary of a run")?;
     let shards = read_shards(&data.join("cluster"), &summary)?;
     ensure_no_shard_was_repeated(programs, &data, shards.len())?;
@@ -294,10 +296,8 @@ fn create_on_cluster(
         driver,
         scheduler,
         executors,
-        idle: [
-            (later[0] - scheduler) / idle_seconds,
-            (later[1] - executors) / idle_seconds,
-        ],
+        idle_scheduler: (later[0] - scheduler) / idle_seconds,
+        idle_executor: (later[1] - executors) / (idle_seconds * n_executors as f64),
         shards,
         executor_mib,
     })

@@ -30,7 +30,7 @@ impl TestReport {
         if self.has_failed {
             return;
         }
-        println!("\n{}: {}", step.name(), step.about().1);
+        println!("\n{}: {}", step.name(), step.name_and_description().1);
         let start = Instant::now();
         let outcome = work();
         self.took.push((step, start.elapsed()));

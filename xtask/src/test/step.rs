@@ -41,7 +41,7 @@ impl Step {
     ];
 
     /// Returns the name on the command line and what the step checks.
-    pub(super) fn about(self) -> (&'static str, &'static str) {
+    pub(super) fn name_and_description(self) -> (&'static str, &'static str) {
         match self {
             Step::Fmt => ("fmt", "the code is formatted"),
             Step::Tidy => ("tidy", "the rules of the house style"),
@@ -77,12 +77,12 @@ impl Step {
     }
 
     pub(super) fn name(self) -> &'static str {
-        self.about().0
+        self.name_and_description().0
     }
 
-    pub(super) fn named(name: &str) -> Result<Step> {
+    pub(super) fn from_name(name: &str) -> Result<Step> {
         let step = Step::ALL.into_iter().find(|step| step.name() == name);
-        step.with_context(|| format!("there is no step `{name}`\n{}", list()))
+        step.with_context(|| format!("there is no step `{name}`\n{}", describe_steps()))
     }
 
     /// Returns whether the step is left out unless it is named.
@@ -103,7 +103,7 @@ impl Step {
 }
 
 /// Returns a line for each step: its name and what it checks.
-pub(super) fn list() -> String {
-    let line = |step: Step| format!("  {:12} {}\n", step.name(), step.about().1);
+pub(super) fn describe_steps() -> String {
+    let line = |step: Step| format!("  {:12} {}\n", step.name(), step.name_and_description().1);
     Step::ALL.into_iter().map(line).collect()
 }

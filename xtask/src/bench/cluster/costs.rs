@@ -191,7 +191,7 @@ struct StudyEstimate {
 /// Adds a table for each ranker and one of studies, with what is assumed.
 pub(super) fn add_costs(rates: &MeasuredRates, table: &mut BenchTable) {
     let mut rankers = vec![
-        "| ranker | reads once | operations, of MiniLM | CPU, one core | GPU (V100) |".to_owned(),
+        "| ranker | reads once | operations (MiniLM: 1) | CPU, one core | GPU (V100) |".to_owned(),
         "|---|---|---:|---:|---:|".to_owned(),
         "| BM25 | | | with mining | |".to_owned(),
         "| LGBM | | | not measured | |".to_owned(),

@@ -4,7 +4,7 @@ use super::super::scale::Draw;
 use super::super::table::BenchTable;
 use super::simulation::{ClusterModel, SimulatedStage, simulate};
 use super::small_shards::SmallShards;
-use super::{PLANS_AT_A_TIME, SHARDS_PER_PLAN};
+use super::{ClusterRun, PLANS_AT_A_TIME, SHARDS_PER_PLAN};
 
 /// Seconds after which the scheduler gives up an executor, the default of `--executor-timeout`.
 pub(super) const EXECUTOR_TIMEOUT: u32 = 20;
@@ -43,19 +43,49 @@ pub(super) struct MeasuredCosts {
     scheduler: f64,
     /// CPU time of the driver for a shard.
     driver: f64,
-    /// CPU time of the scheduler for each second of an idle executor.
-    idle: f64,
+    /// CPU time of the scheduler per second without work.
+    idle: IdleCost,
     commit: f64,
     /// The shards of neural scores.
     shards: Vec<f64>,
 }
 
+/// CPU time of the scheduler per second without work.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct IdleCost {
+    /// Whatever the number of executors.
+    fixed: f64,
+    /// For each idle executor.
+    per_executor: f64,
+}
+
+impl IdleCost {
+    /// Fits a line to CPU times by number of executors, by least squares; neither part is negative.
+    fn fit(times: &[(usize, f64)]) -> IdleCost {
+        let n = times.len().max(1) as f64;
+        let mean_n = times.iter().map(|it| it.0 as f64).sum::<f64>() / n;
+        let mean = times.iter().map(|it| it.1).sum::<f64>() / n;
+        let centered = times.iter().map(|it| (it.0 as f64 - mean_n, it.1 - mean));
+        let (covariance, variance) =
+            centered.fold((0.0, 0.0), |(xy, xx), (x, y)| (xy + x * y, xx + x * x));
+        let slope = match variance > 0.0 {
+            true => (covariance / variance).max(0.0),
+            false => 0.0,
+        };
+        IdleCost {
+            fixed: (mean - slope * mean_n).max(0.0),
+            per_executor: slope,
+        }
+    }
+}
+
 impl MeasuredCosts {
-    pub(super) fn new(small: &SmallShards, idle: [f64; 2], shards: Vec<f64>) -> MeasuredCosts {
+    pub(super) fn new(small: &SmallShards, runs: &[ClusterRun], shards: Vec<f64>) -> MeasuredCosts {
+        let idle = runs.iter().map(|it| (it.n_executors, it.idle_scheduler));
         MeasuredCosts {
             scheduler: small.scheduler,
             driver: small.driver,
-            idle: idle[0],
+            idle: IdleCost::fit(&idle.collect::<Vec<_>>()),
             commit: small.commit,
             shards,
         }
@@ -107,7 +137,8 @@ impl MeasuredCosts {
         let all = makespan * model.n_executors as f64;
         let n = shards.len() as f64;
         let work: f64 = shards.iter().sum();
-        let scheduler = n_attempts as f64 * self.scheduler + (all - busy) * self.idle;
+        let idle = makespan * self.idle.fixed + (all - busy) * self.idle.per_executor;
+        let scheduler = n_attempts as f64 * self.scheduler + idle;
         let driver = n * self.driver;
         let usage = [
             ("executors", busy / all),
@@ -142,7 +173,7 @@ impl MeasuredCosts {
 pub(super) fn simulate_clusters(costs: &MeasuredCosts, table: &mut BenchTable) {
     let head = || {
         vec![
-            "| shard | executors | plans at a time | failure every | makespan | speed-up | \
+            "| shard | executors | plans at a time | each fails every | makespan | speed-up | \
              idle or down | repeated | failures | scheduler, of a core | driver, of a core | busiest |"
                 .to_owned(),
             "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|".to_owned(),
@@ -171,12 +202,16 @@ pub(super) fn simulate_clusters(costs: &MeasuredCosts, table: &mut BenchTable) {
         plans,
     );
     table.note(format!(
-        "Simulation, measured: shards are drawn from the {} of neural scores, scaled to a mean of \
-         10 or 60 s. Assigning a shard occupies the scheduler for {:.1} ms, all of its CPU time \
-         included, one after the other. A commit takes {:.1} ms, to a folder of this machine.",
+        "Simulation of the stage of neural scores, measured: shards are drawn from its {} shards, \
+         scaled to a mean of 10 or 60 s. Assigning a shard occupies the scheduler for {:.1} ms, all of its CPU time \
+         included, one after the other. A commit takes {:.1} ms, to a folder of this machine. \
+         Without work the scheduler takes {:.1} ms of CPU per second, and {:.1} ms more for each \
+         idle executor (a line through the three clusters).",
         costs.shards.len(),
         costs.scheduler * 1e3,
         costs.commit * 1e3,
+        costs.idle.fixed * 1e3,
+        costs.idle.per_executor * 1e3,
     ));
     table.note(format!(
         "Simulation, from the code: a plan has {SHARDS_PER_PLAN} shards. An idle executor polls \
@@ -190,16 +225,35 @@ pub(super) fn simulate_clusters(costs: &MeasuredCosts, table: &mut BenchTable) {
          failed is back after {RESTART} s. The storage never fails and is as fast for 1,000 \
          executors. Polls of idle executors take CPU time of the scheduler but delay no \
          assignment. The results of a plan can be fetched even if an executor has failed since; \
-         otherwise the plan is given out again, and executors find what is committed. A shard \
-         costs the scheduler as much with several plans, and the driver as much in longer \
-         stages, although it lists the shards of a stage again and again. Executors are ready \
-         at once: loading models and encoding queries are left out."
+         otherwise the plan is given out again, and executors find what is committed. For each \
+         shard, the CPU time of scheduler and driver is that of the measured small ones, also with \
+         more plans or in longer stages, although the driver lists all shards of a stage again and \
+         again. Executors are ready \
+         at once: loading models and encoding queries are left out, and so are all other stages. \
+         Above 100 % of a core, the scheduler needs several."
     ));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_is_fitted_to_idle_times() {
+        let fitted = IdleCost::fit(&[(1, 5.0), (2, 7.0), (4, 11.0)]);
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(
+            near(fitted.fixed, 3.0) && near(fitted.per_executor, 2.0),
+            "{fitted:?}"
+        );
+        // Less time with more executors is noise.
+        let falling = IdleCost::fit(&[(1, 3.0), (2, 2.0), (3, 1.0)]);
+        let constant = IdleCost {
+            fixed: 2.0,
+            per_executor: 0.0,
+        };
+        assert_eq!(falling, constant);
+    }
 
     /// Of 360,000 equal shards of 10 s, 256 are computed at a time: 1,407 plans, and a gap of a
     /// second after each but the last. Executors poll up to .05 s after a plan has begun.
@@ -208,7 +262,7 @@ mod tests {
         let costs = MeasuredCosts {
             scheduler: 0.0,
             driver: 0.0,
-            idle: 0.0,
+            idle: IdleCost::default(),
             commit: 0.0,
             shards: vec![3.0],
         };

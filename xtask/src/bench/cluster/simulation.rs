@@ -1,8 +1,8 @@
 //! A discrete-event simulation of a stage on a cluster whose executors and scheduler fail.
 //!
 //! The driver has some plans of shards executed at a time, and begins the next one as soon as all
-//! shards of a plan are committed. An executor asks the scheduler for a shard when it is idle,
-//! computes it, commits the output to the storage and asks again. The scheduler assigns one shard
+//! shards of a plan are committed. An idle executor polls the scheduler for a shard, computes
+//! it, commits the output to the storage and polls again. The scheduler assigns one shard
 //! after the other. A shard whose executor fails is assigned again once the scheduler has missed
 //! the executor's signs of life. If the scheduler fails, executors finish what they compute, and
 //! the driver plans what is not committed.
@@ -20,7 +20,7 @@ pub(super) struct ClusterModel {
     pub(super) plans_at_a_time: usize,
     /// For which the scheduler is busy to assign a shard.
     pub(super) assignment: f64,
-    /// Between two questions of an idle executor for work.
+    /// Between two polls of an idle executor.
     pub(super) poll_interval: f64,
     /// To commit an output.
     pub(super) commit: f64,
@@ -98,7 +98,7 @@ enum EventKind {
     FailScheduler,
 }
 
-/// An event at a time; the heap returns the earliest one first.
+/// An event with its time; the heap returns the earliest one first.
 struct Event {
     at: f64,
     /// Decides between events at the same time.
@@ -252,7 +252,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Gives the next shard to an executor; it is idle if there is none.
+    /// Assigns the next pending shard to an executor, which is idle if there is none.
     fn assign_shard(&mut self, executor: usize) {
         let life = self.executors[executor].life;
         let Some(shard) = self.pending.pop_front() else {

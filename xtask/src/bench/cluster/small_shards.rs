@@ -59,19 +59,17 @@ pub(super) fn measure_small_shards(
         ),
         vec![
             "| CPU: scheduler | executors | driver | together, beyond one process | commit, time | \
-             scheduler, per second of an idle executor | idle executor, per second |"
+             idle executor, per second |"
                 .to_owned(),
-            "|---:|---:|---:|---:|---:|---:|---:|".to_owned(),
+            "|---:|---:|---:|---:|---:|---:|".to_owned(),
             format!(
-                "| {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.2} ms | \
-                 {:.2} ms |",
+                "| {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms |",
                 costs.scheduler * 1e3,
                 costs.executors * 1e3,
                 costs.driver * 1e3,
                 costs.overhead * 1e3,
                 costs.commit * 1e3,
-                run.idle[0] * 1e3,
-                run.idle[1] * 1e3
+                run.idle_executor * 1e3
             ),
         ],
     );
