@@ -207,12 +207,12 @@ fn measure_study(
         "Executors: CPU times are those of whole processes, from start to end. Each executor \
          prepares the collection, loads the model and encodes all queries once. Idle is the share \
          of their time in which executors computed no shard, from the first to the last one, and \
-         within the stage of neural scores; on fewer cores than executors a shard takes longer. `rescore` scores a sample again: \
-         each pair alone, in other batches, and in f16."
+         within the stage of neural scores; on fewer cores than executors a shard takes longer. \
+         `rescore` scores a sample again: each pair alone, in other batches, and in f16."
             .to_owned(),
     );
     let small = measure_small_shards(programs, study, table)?;
-    let costs = MeasuredCosts::new(&small, &runs, scaling::score_seconds(&runs[0])?);
+    let costs = MeasuredCosts::new(small, &runs, scaling::score_seconds(&runs[0])?);
     forecast::simulate_clusters(&costs, table);
     let rates = MeasuredRates::new(&runs[0].shards, study.n_queries, study.depth)?;
     costs::add_costs(&rates, table);

@@ -37,30 +37,27 @@ const BETWEEN_FAILURES: [f64; 3] = [f64::INFINITY, 24.0, 1.0];
 /// Numbers of plans at a time with which the largest cluster is simulated as well.
 const PLANS: [usize; 2] = [1, 4];
 
-/// What was measured, in seconds.
+/// The measurements that the simulation uses, in seconds.
 pub(super) struct MeasuredCosts {
-    /// CPU time of the scheduler for a shard.
-    scheduler: f64,
-    /// CPU time of the driver for a shard.
-    driver: f64,
-    /// CPU time of the scheduler per second without work.
+    small: SmallShards,
     idle: IdleCost,
-    commit: f64,
-    /// The shards of neural scores.
+    /// The time of each shard of neural scores.
     shards: Vec<f64>,
 }
 
 /// CPU time of the scheduler per second without work.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct IdleCost {
-    /// Whatever the number of executors.
+    /// The part that does not depend on the number of executors.
     fixed: f64,
-    /// For each idle executor.
+    /// The part that each idle executor adds.
     per_executor: f64,
 }
 
 impl IdleCost {
     /// Fits a line to CPU times by number of executors, by least squares; neither part is negative.
+    /// The function in `shared::stats` is out of reach: this package depends on no other of the
+    /// workspace, so that `cargo xtask` itself is built in seconds.
     fn fit(times: &[(usize, f64)]) -> IdleCost {
         let n = times.len().max(1) as f64;
         let mean_n = times.iter().map(|it| it.0 as f64).sum::<f64>() / n;
@@ -80,13 +77,11 @@ impl IdleCost {
 }
 
 impl MeasuredCosts {
-    pub(super) fn new(small: &SmallShards, runs: &[ClusterRun], shards: Vec<f64>) -> MeasuredCosts {
+    pub(super) fn new(small: SmallShards, runs: &[ClusterRun], shards: Vec<f64>) -> MeasuredCosts {
         let idle = runs.iter().map(|it| (it.n_executors, it.idle_scheduler));
         MeasuredCosts {
-            scheduler: small.scheduler,
-            driver: small.driver,
+            small,
             idle: IdleCost::fit(&idle.collect::<Vec<_>>()),
-            commit: small.commit,
             shards,
         }
     }
@@ -108,9 +103,9 @@ impl MeasuredCosts {
             n_executors,
             shards_per_plan: SHARDS_PER_PLAN,
             plans_at_a_time,
-            assignment: self.scheduler,
+            assignment: self.small.scheduler,
             poll_interval: IDLE_POLL,
-            commit: self.commit,
+            commit: self.small.commit,
             plan_gap: PLAN_GAP,
             // The last sign of life may be as old as the interval of a busy executor; it is looked
             // for every second.
@@ -138,8 +133,8 @@ impl MeasuredCosts {
         let n = shards.len() as f64;
         let work: f64 = shards.iter().sum();
         let idle = makespan * self.idle.fixed + (all - busy) * self.idle.per_executor;
-        let scheduler = n_attempts as f64 * self.scheduler + idle;
-        let driver = n * self.driver;
+        let scheduler = n_attempts as f64 * self.small.scheduler + idle;
+        let driver = n * self.small.driver;
         let usage = [
             ("executors", busy / all),
             ("scheduler", scheduler / makespan),
@@ -203,13 +198,13 @@ pub(super) fn simulate_clusters(costs: &MeasuredCosts, table: &mut BenchTable) {
     );
     table.note(format!(
         "Simulation of the stage of neural scores, measured: shards are drawn from its {} shards, \
-         scaled to a mean of 10 or 60 s. Assigning a shard occupies the scheduler for {:.1} ms, all of its CPU time \
-         included, one after the other. A commit takes {:.1} ms, to a folder of this machine. \
+         scaled to a mean of 10 or 60 s. Assigning a shard occupies the scheduler for {:.1} ms, all \
+         of its CPU time included, one after the other. A commit takes {:.1} ms, to a folder of this machine. \
          Without work the scheduler takes {:.1} ms of CPU per second, and {:.1} ms more for each \
          idle executor (a line through the three clusters).",
         costs.shards.len(),
-        costs.scheduler * 1e3,
-        costs.commit * 1e3,
+        costs.small.scheduler * 1e3,
+        costs.small.commit * 1e3,
         costs.idle.fixed * 1e3,
         costs.idle.per_executor * 1e3,
     ));
@@ -228,9 +223,8 @@ pub(super) fn simulate_clusters(costs: &MeasuredCosts, table: &mut BenchTable) {
          otherwise the plan is given out again, and executors find what is committed. For each \
          shard, the CPU time of scheduler and driver is that of the measured small ones, also with \
          more plans or in longer stages, although the driver lists all shards of a stage again and \
-         again. Executors are ready \
-         at once: loading models and encoding queries are left out, and so are all other stages. \
-         Above 100 % of a core, the scheduler needs several."
+         again. Executors are ready at once: loading models and encoding queries are left out, and \
+         so are all other stages. Above 100 % of a core, the scheduler needs several."
     ));
 }
 
@@ -260,10 +254,8 @@ mod tests {
     #[test]
     fn no_more_executors_are_busy_than_a_plan_has_shards() {
         let costs = MeasuredCosts {
-            scheduler: 0.0,
-            driver: 0.0,
+            small: SmallShards::default(),
             idle: IdleCost::default(),
-            commit: 0.0,
             shards: vec![3.0],
         };
         let shards = costs.draw_shards(10.0);

@@ -9,6 +9,7 @@ use anyhow::Result;
 const N_EXECUTORS: usize = 2;
 
 /// The overhead of the engine per shard, in seconds, measured with shards that take hardly any.
+#[derive(Default)]
 pub(super) struct SmallShards {
     n_shards: usize,
     /// CPU times of whole processes, for each shard.
