@@ -19,6 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Sets up missing tools, builds everything and runs the server until it ends. `args` are passed to
 /// `axioscope serve`.
 pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
+    process::build_once();
     // The two builds are independent: a debug program reads `dist/` at run time.
     std::thread::scope(|threads| {
         let server = threads.spawn(|| dist::build_program(&[]));

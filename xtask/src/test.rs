@@ -59,6 +59,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
         false => named.contains(step),
     };
     let steps: Vec<Step> = Step::ALL.into_iter().filter(is_selected).collect();
+    process::build_once();
 
     let mut bench = TestContext::new(place)?;
     let mut report = TestReport::default();
