@@ -35,8 +35,6 @@ const CLUSTER: &str = "cluster";
 const WASM: &str = "wasm32-unknown-unknown";
 /// Variable with the number of seconds for which `backend/src/mutated_input.rs` tests each parser.
 const FUZZ_SECONDS: &str = "AXIOSCOPE_FUZZ_SECONDS";
-/// The packages that may have test programs in a `tests/` folder.
-const PACKAGES: [&str; 4] = ["shared", "neural", "backend", "xtask"];
 /// Variable that selects end-to-end tests by parts of their names; `--skip PART` excludes some.
 const NAMED_TESTS: &str = "AXIOSCOPE_TESTS";
 /// Prefix of the end-to-end tests of the step `dev`, which the step `e2e` excludes.
@@ -169,9 +167,9 @@ impl<'a> TestContext<'a> {
             }
             Step::Unit => {
                 let mut tally = self.unit(None)?;
-                tally.add(libtest(
-                    cargo(&["test", "--doc", "--locked", "--no-fail-fast"]).args(NATIVE),
-                )?);
+                let mut doc = cargo(&["test", "--doc", "--locked", "--no-fail-fast"]);
+                // The pages have no examples, and nothing else links them on this machine.
+                tally.add(libtest(doc.args(NATIVE).args(["--exclude", "frontend"]))?);
                 Ok(tally)
             }
             Step::EndToEnd => self.end_to_end(&["--skip", DEV_TESTS, "--skip", PACKAGE_TESTS]),
@@ -311,13 +309,11 @@ impl<'a> TestContext<'a> {
             .args(["nextest", "run", "--locked", "--no-fail-fast"])
             .args(["--no-tests", "pass", "--status-level", "slow"])
             .args(NATIVE)
-            .args(["--lib", "--bins"])
+            // The end-to-end tests are steps of their own.
+            .args(["--exclude", "tests", "--tests"])
             .env("AXIOSCOPE_EXACTNESS", &exactness)
             .env("AXIOSCOPE_SKIPPED", &skips)
             .env(DATABASE, self.database()?);
-        for name in integration_tests(self.place)? {
-            nextest.args(["--test", &name]);
-        }
         if let Some(packages) = packages {
             let filters: Vec<String> = packages
                 .iter()
@@ -462,26 +458,6 @@ fn program(place: &ProjectPaths, profile: &str) -> Result<PathBuf> {
         );
     }
     Ok(program)
-}
-
-/// Returns the names of the test programs in the `tests/` folders of packages. The end-to-end
-/// binary is not among them, since that folder is a package.
-fn integration_tests(place: &ProjectPaths) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    for package in PACKAGES {
-        let Ok(entries) = fs::read_dir(place.root.join(package).join("tests")) else {
-            continue;
-        };
-        for entry in entries {
-            let file = entry?.path();
-            // As cargo finds them: a file, or a folder with a `main.rs`.
-            if file.extension().is_some_and(|it| it == "rs") || file.join("main.rs").is_file() {
-                names.extend(file.file_stem().map(|it| it.to_string_lossy().into_owned()));
-            }
-        }
-    }
-    names.sort();
-    Ok(names)
 }
 
 fn cargo(args: &[&str]) -> Command {
