@@ -1,8 +1,9 @@
 //! A browser with one tab, used as a person would: elements are found by role and name, and waited
 //! for.
 
+use std::num::NonZero;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -10,6 +11,7 @@ use thirtyfour::common::command::FormatRequestData;
 use thirtyfour::prelude::*;
 use thirtyfour::{RequestData, SessionId};
 use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::driver::{DRIVER, capabilities};
 use crate::harness::{TestDependency, or_skip, path_from_environment};
@@ -26,8 +28,7 @@ pub(crate) fn with_tab(origin: &str, act: impl FnOnce(&BrowserTab)) {
     if or_skip(browser, TestDependency::Browser, "no browser").is_none() {
         return;
     }
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let tab = BrowserTab::start(origin, Some(turn));
+    let tab = BrowserTab::start(origin, Some(&TURNS));
     act(&tab);
     tab.expect_no_console_errors();
 }
@@ -40,7 +41,7 @@ pub(crate) struct BrowserTab {
     origin: String,
     _profile: tempfile::TempDir,
     /// None for a second browser, which runs in the turn of the first.
-    _turn: Option<MutexGuard<'static, ()>>,
+    _turn: Option<SemaphorePermit<'static>>,
 }
 
 /// The role of an element.
@@ -93,13 +94,14 @@ const FIND: &str = r#"
 "#;
 
 impl BrowserTab {
-    fn start(origin: &str, turn: Option<MutexGuard<'static, ()>>) -> BrowserTab {
+    fn start(origin: &str, turns: Option<&'static Semaphore>) -> BrowserTab {
         /// How often a browser is started: on a busy machine one ends now and then at once.
         const STARTS: usize = 3;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
         let runtime = runtime.unwrap();
+        let turn = turns.map(|it| runtime.block_on(it.acquire()).unwrap());
         let start = || {
             let profile = tempfile::tempdir_in(&DRIVER.scratch).unwrap();
             let capabilities = capabilities(profile.path()).unwrap();
@@ -563,5 +565,8 @@ impl FormatRequestData for Tool {
     }
 }
 
-/// Only one browser runs at a time: two would take each other's processor time and time out.
-static TURN: Mutex<()> = Mutex::new(());
+/// One browser per processor runs at a time: more would take each other's time and time out.
+static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {
+    let n_processors = std::thread::available_parallelism();
+    Semaphore::new(n_processors.map_or(1, NonZero::get))
+});
