@@ -25,7 +25,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use shared::api::address::{RequestAddress, path_parameter};
 use shared::api::people::{
-    AccessRole, CSRF_HEADER, GetSessionRequest, Person, SessionResponse, SignOutRequest,
+    AccessRole, CSRF_HEADER, GetSessionRequest, Person, SessionResponse, SetPasswordRequest,
+    SignOutRequest,
 };
 use shared::api::{
     Endpoint, ErrorResponse, ExportStudyRequest, GetAttentionRequest, GetJobScoresRequest,
@@ -260,7 +261,19 @@ struct Signed {
     session: SecretToken,
 }
 
+/// The password of the people whom a test gives one.
+const PASSWORD: &str = "correct horse";
+
 impl Site {
+    /// Sets the first password of a person.
+    async fn set_password(&self, session: &SecretToken) -> SessionResponse {
+        let set = SetPasswordRequest {
+            current_password: None,
+            new_password: Some(PASSWORD.to_owned()),
+        };
+        self.ask_by(&set, session).await.json()
+    }
+
     /// Adds a person with a role and signs them in.
     async fn somebody(&self, role: AccessRole, name: &str) -> Signed {
         let invite = NewInvitation {

@@ -1,11 +1,9 @@
 //! The data of the caller, and the deletion of an account.
 
 use shared::api::own_data::{DeleteOwnAccountRequest, GetOwnDataRequest, OwnDataResponse};
-use shared::api::people::{SetPasswordRequest, SignInRequest};
+use shared::api::people::SignInRequest;
 
 use super::*;
-
-const PASSWORD: &str = "correct horse";
 
 fn deletion(name: &str, password: Option<&str>) -> DeleteOwnAccountRequest {
     DeleteOwnAccountRequest {
@@ -18,13 +16,7 @@ fn deletion(name: &str, password: Option<&str>) -> DeleteOwnAccountRequest {
 async fn an_account_is_deleted_by_its_owner_with_name_and_password() {
     let site = Site::new(ListenScope::Network).await;
     let ada = site.somebody(AccessRole::Annotator, "Ada").await;
-    let set = SetPasswordRequest {
-        current_password: None,
-        new_password: Some(PASSWORD.to_owned()),
-    };
-    site.ask_by(&set, &ada.session)
-        .await
-        .json::<SessionResponse>();
+    site.set_password(&ada.session).await;
     for (request, field) in [
         (deletion("Eve", Some(PASSWORD)), "confirmed_name"),
         (deletion("", Some(PASSWORD)), "confirmed_name"),

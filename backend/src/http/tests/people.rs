@@ -9,8 +9,6 @@ use shared::api::people::{
 
 use super::*;
 
-const PASSWORD: &str = "correct horse";
-
 fn invitation(role: AccessRole) -> CreateInvitationRequest {
     CreateInvitationRequest {
         role,
@@ -71,11 +69,7 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
     assert!(!String::from_utf8_lossy(&joined.body).contains(session.reveal()));
     assert_eq!(site.get_session(&session).await, who);
 
-    let set = SetPasswordRequest {
-        current_password: None,
-        new_password: Some(PASSWORD.to_owned()),
-    };
-    let who: SessionResponse = site.ask_by(&set, &session).await.json();
+    let who = site.set_password(&session).await;
     assert!(who.person.unwrap().has_password);
     let again = site.ask(&sign_in("ADA", PASSWORD)).await;
     let other = kept(&site, &again);
@@ -280,13 +274,7 @@ async fn a_password_is_not_guessed_from_many_addresses_either() {
 async fn wrong_passwords_of_one_address_never_block_a_right_one_of_another() {
     let site = Site::new(ListenScope::Network).await;
     let ada = site.somebody(AccessRole::Annotator, "Ada").await;
-    let set = SetPasswordRequest {
-        current_password: None,
-        new_password: Some(PASSWORD.to_owned()),
-    };
-    site.ask_by(&set, &ada.session)
-        .await
-        .json::<SessionResponse>();
+    site.set_password(&ada.session).await;
     let asked = |password: &str| {
         as_request(
             RequestMethod::Post,
