@@ -12,7 +12,7 @@ const INCREMENTAL: &str = "CARGO_INCREMENTAL";
 static BUILDS_ONCE: AtomicBool = AtomicBool::new(false);
 
 /// Lets cargo, in all programs that are started from now on, write no files for incremental builds,
-/// unless the environment says otherwise. A first build is then faster, and half as large.
+/// unless the environment says otherwise. A first build is then faster and smaller.
 pub(crate) fn build_once() {
     BUILDS_ONCE.store(true, Ordering::Relaxed);
 }

@@ -17,7 +17,6 @@ use crate::{dist, process, tidy, web};
 use anyhow::{Context, Result, bail};
 pub(crate) use counts::TestCounts;
 use counts::TestEvent;
-use dependency::RequiredDependency;
 use postgres::{Durability, PostgresServer};
 use report::TestReport;
 use std::collections::BTreeSet;
@@ -25,6 +24,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 use step::{Step, describe_steps};
+use test_dependencies::TestDependency;
 
 /// Variable with the address of the PostgreSQL server for tests, read by `tests/src/postgres.rs`.
 const DATABASE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
@@ -84,6 +84,7 @@ enum ClusterTestSize {
 /// Runs long checks with the real model, or those whose names contain one of the words. All
 /// dependencies are required.
 pub(crate) fn regress(place: &ProjectPaths, words: &[String]) -> Result<ExitCode> {
+    process::build_once();
     let tally = TestContext::new(place)?.regression_tests(words)?;
     println!("\n{}", tally.line());
     Ok(match tally.n_failed {
@@ -96,7 +97,7 @@ pub(crate) fn regress(place: &ProjectPaths, words: &[String]) -> Result<ExitCode
 /// up when a step first needs them.
 struct TestContext<'a> {
     place: &'a ProjectPaths,
-    required: Vec<RequiredDependency>,
+    required: Vec<TestDependency>,
     tools: Option<WebTools>,
     database: Option<Found>,
 }
@@ -182,50 +183,30 @@ impl<'a> TestContext<'a> {
             Step::ClippyCluster => {
                 self.dist_folder()?;
                 let mut clippy = cargo(&["clippy", "--locked", "--no-deps", "--all-targets"]);
-                clippy
-                    .args(["--package", "cluster", "--target-dir"])
-                    .arg(self.cluster_folder())
-                    .args(["--", "-D", "warnings"]);
+                clippy.args(["--package", "cluster", "--", "-D", "warnings"]);
                 check(clippy)
             }
         }
     }
 
-    /// The target folder of the cluster. No other build compiles DataFusion.
-    fn cluster_folder(&self) -> PathBuf {
-        self.place.target.join("cluster")
-    }
-
-    /// Builds the cluster with the program whose studies it must equal, and tests it. Its tests run
-    /// one after the other, since each starts several processes that compute.
+    /// Tests the cluster against the studies of the program of the build step. Its tests run one
+    /// after the other, since each starts several processes that compute.
     fn cluster(&mut self, size: ClusterTestSize) -> Result<TestCounts> {
         self.dist_folder()?;
-        let folder = self.cluster_folder();
-        let mut build = cargo(&["build", "--locked", "--package", "cluster", "--bins"]);
-        build
-            .args(["--package", "backend", "--target-dir"])
-            .arg(&folder);
-        process::run(&mut build)?;
+        let built = ["build", "--locked", "--package", "backend", "--bins"];
+        process::run(&mut cargo(&built))?;
         let skips = self.skips()?;
         let mut test = cargo(&["test", "--locked", "--package", "cluster", "--no-fail-fast"]);
-        test.arg("--target-dir")
-            .arg(&folder)
-            .env("AXIOSCOPE_SKIPPED", &skips);
+        test.env("AXIOSCOPE_SKIPPED", &skips);
         if size == ClusterTestSize::Long {
             test.env(LONG_CLUSTER_TESTS, "yes");
         }
-        for dependency in [
-            RequiredDependency::Collections,
-            RequiredDependency::Model,
-            RequiredDependency::S3,
-        ] {
-            match dependency.find(self.place) {
-                Ok(found) => {
-                    test.envs(dependency.variables().iter().zip(found));
-                }
-                Err(error) => self.skip_dependency(dependency, &error)?,
-            }
-        }
+        let needed = [
+            TestDependency::Collections,
+            TestDependency::Model,
+            TestDependency::S3,
+        ];
+        self.name_dependencies(&mut test, &needed)?;
         let mut tally = libtest(test.args(["--", "--test-threads", "1"]))?;
         tally.skip(fs::read_to_string(&skips).unwrap_or_default().lines());
         Ok(tally)
@@ -245,12 +226,27 @@ impl<'a> TestContext<'a> {
         Ok(file)
     }
 
+    /// Names the dependencies in the environment of a test; those that are missing are left out.
+    fn name_dependencies(&self, test: &mut Command, needed: &[TestDependency]) -> Result<()> {
+        for &needed in needed {
+            let variables = dependency::variables(needed).iter();
+            match dependency::find(needed, self.place) {
+                Ok(found) => {
+                    test.envs(variables.zip(found));
+                }
+                Err(error) => {
+                    self.skip_dependency(needed, &error)?;
+                    for variable in variables {
+                        test.env_remove(variable);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Prints that a dependency is missing, or returns an error if it is required.
-    fn skip_dependency(
-        &self,
-        dependency: RequiredDependency,
-        reason: &anyhow::Error,
-    ) -> Result<()> {
+    fn skip_dependency(&self, dependency: TestDependency, reason: &anyhow::Error) -> Result<()> {
         let name = dependency.name();
         if self.required.contains(&dependency) {
             bail!("`{name}` is required and absent: {reason:#}");
@@ -268,7 +264,7 @@ impl<'a> TestContext<'a> {
             self.database = Some(match started {
                 Ok(server) => Found::Server(server),
                 Err(error) => {
-                    self.skip_dependency(RequiredDependency::Postgres, &error)?;
+                    self.skip_dependency(TestDependency::Postgres, &error)?;
                     Found::Absent
                 }
             });
@@ -285,15 +281,13 @@ impl<'a> TestContext<'a> {
     }
 
     /// Type-checks `neural` with the feature for NVIDIA GPUs. A script replaces the compiler of the
-    /// kernels, so that nothing can be linked. The target folder is separate, so that other builds
-    /// do not take its output for real kernels.
+    /// kernels, so that nothing can be linked. No other build takes its output for real kernels:
+    /// their build scripts run again when one of these variables has changed.
     fn cuda(&self) -> Result<TestCounts> {
-        let mut folders = vec![self.place.root.join("xtask/cuda")];
-        folders.extend(process::search_path());
         let mut cuda = cargo(&["check", "--locked", "--package", "neural"]);
-        cuda.args(["--features", "cuda", "--target-dir"])
-            .arg(self.place.target.join("cuda"))
-            .env("PATH", std::env::join_paths(folders)?)
+        cuda.args(["--features", "cuda"])
+            .env("NVCC", self.place.root.join("xtask/cuda/nvcc"))
+            .env("CUDARC_CUDA_VERSION", "13000")
             .env("CUDA_COMPUTE_CAP", "80");
         check(cuda)
     }
@@ -356,12 +350,13 @@ impl<'a> TestContext<'a> {
             .env("AXIOSCOPE_BIN", program(place, "release")?)
             .env("AXIOSCOPE_DIST", place.dist())
             .env(DATABASE, self.database()?);
-        for dependency in [
-            RequiredDependency::Browser,
-            RequiredDependency::Collections,
-            RequiredDependency::Model,
+        for needed in [
+            TestDependency::Browser,
+            TestDependency::Collections,
+            TestDependency::Model,
         ] {
-            test.envs(dependency.variables().iter().zip(dependency.find(place)?));
+            let variables = dependency::variables(needed).iter();
+            test.envs(variables.zip(dependency::find(needed, place)?));
         }
         let mut tally = libtest(&mut test)?;
         if !words.is_empty() && !words.contains(&"mutated_input") {
@@ -401,25 +396,14 @@ impl<'a> TestContext<'a> {
             .env("AXIOSCOPE_XTASK", std::env::current_exe()?)
             .env("AXIOSCOPE_PACKAGES", dist::folder(place))
             .env(DATABASE, self.database()?);
-        for dependency in [
-            RequiredDependency::Collections,
-            RequiredDependency::Model,
-            RequiredDependency::WebKit,
-            RequiredDependency::Proxy,
-            RequiredDependency::Browser,
-        ] {
-            match dependency.find(place) {
-                Ok(found) => {
-                    test.envs(dependency.variables().iter().zip(found));
-                }
-                Err(error) => {
-                    self.skip_dependency(dependency, &error)?;
-                    for variable in dependency.variables() {
-                        test.env_remove(variable);
-                    }
-                }
-            }
-        }
+        let needed = [
+            TestDependency::Collections,
+            TestDependency::Model,
+            TestDependency::WebKit,
+            TestDependency::Proxy,
+            TestDependency::Browser,
+        ];
+        self.name_dependencies(&mut test, &needed)?;
         // Half of the time, tests wait for servers and pages.
         let n_threads = 2 * std::thread::available_parallelism()?.get();
         test.args(["--", "--test-threads", &n_threads.to_string()]);

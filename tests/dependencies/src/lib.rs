@@ -5,6 +5,9 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 
+/// Variable with the names of required dependencies, separated by commas.
+pub const REQUIRED: &str = "AXIOSCOPE_REQUIRE";
+
 /// What tests need beside the program, and a machine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestDependency {
@@ -38,7 +41,8 @@ impl TestDependency {
         TestDependency::SystemProgram,
     ];
 
-    fn name(self) -> &'static str {
+    /// Returns the name of the dependency in the variable [`REQUIRED`].
+    pub fn name(self) -> &'static str {
         match self {
             TestDependency::Browser => "browser",
             TestDependency::WebKit => "webkit",
@@ -52,40 +56,40 @@ impl TestDependency {
     }
 }
 
+/// Returns the dependencies that the environment requires; an error if it names another.
+pub fn required() -> Result<Vec<TestDependency>, String> {
+    parse(&std::env::var(REQUIRED).unwrap_or_default())
+}
+
+fn parse(names: &str) -> Result<Vec<TestDependency>, String> {
+    let names = names.split(',').map(str::trim).filter(|it| !it.is_empty());
+    let find = |name| {
+        let known = TestDependency::ALL.into_iter().find(|it| it.name() == name);
+        known.ok_or_else(|| {
+            let all = TestDependency::ALL.map(TestDependency::name).join(", ");
+            format!("{REQUIRED} names `{name}`, which is none of {all}")
+        })
+    };
+    names.map(find).collect()
+}
+
 /// Returns `found`. Where it is none, this test is skipped, as a whole or in part, which is
 /// recorded with the reason in the file `AXIOSCOPE_SKIPPED`.
 ///
 /// # Panics
 ///
-/// If `found` is none and `AXIOSCOPE_REQUIRE` lists the dependency, as in `browser,data`: what is
-/// required may not be missing.
+/// If `found` is none and the environment requires the dependency, or names an unknown one: a
+/// requirement that is misspelled would be none.
 pub fn or_skip<T>(found: Option<T>, dependency: TestDependency, reason: &str) -> Option<T> {
     if found.is_none() {
-        let required = std::env::var("AXIOSCOPE_REQUIRE").unwrap_or_default();
         assert!(
-            !is_required(&required, dependency),
-            "AXIOSCOPE_REQUIRE lists {}: {reason}",
+            !required().unwrap().contains(&dependency),
+            "{REQUIRED} lists {}: {reason}",
             dependency.name()
         );
         record_skip(dependency, reason);
     }
     found
-}
-
-/// Whether a list like `browser,data` has a dependency.
-///
-/// # Panics
-///
-/// If the list has another word: a requirement that is misspelled would be none.
-fn is_required(list: &str, dependency: TestDependency) -> bool {
-    let names = list.split(',').map(str::trim).filter(|it| !it.is_empty());
-    let required: Vec<_> = names
-        .map(|name| {
-            let known = TestDependency::ALL.into_iter().find(|it| it.name() == name);
-            known.unwrap_or_else(|| panic!("AXIOSCOPE_REQUIRE: there is no dependency {name:?}"))
-        })
-        .collect();
-    required.contains(&dependency)
 }
 
 fn record_skip(dependency: TestDependency, reason: &str) {
@@ -112,17 +116,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_environment_lists_may_not_be_skipped() {
-        let list = "browser, data";
-        assert!(is_required(list, TestDependency::Browser));
-        assert!(is_required(list, TestDependency::Collections));
-        assert!(!is_required(list, TestDependency::Postgres));
-        assert!(!is_required("", TestDependency::Model));
-    }
-
-    #[test]
-    #[should_panic(expected = "there is no dependency \"postgresql\"")]
-    fn a_requirement_that_nobody_knows_is_an_error() {
-        is_required("postgresql", TestDependency::Postgres);
+    fn required_dependencies_are_named_with_commas() {
+        assert_eq!(parse("").unwrap(), []);
+        assert_eq!(
+            parse("browser, data,").unwrap(),
+            [TestDependency::Browser, TestDependency::Collections]
+        );
+        let error = parse("postgres,modell").unwrap_err();
+        assert!(error.contains("`modell`"), "{error}");
     }
 }

@@ -23,6 +23,7 @@ use processes::{BenchCluster, ClusterPrograms, EndedProcess, MeasuredProcess};
 use serde_json::Value;
 use shards::{MeasuredShard, read_shards};
 use small_shards::measure_small_shards;
+use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -133,23 +134,18 @@ pub(super) fn rehearse(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resu
 /// Builds the cluster with the program whose studies it must equal.
 fn build(bench: &BenchContext<'_>) -> Result<ClusterPrograms> {
     fs::create_dir_all(bench.place.dist()).context("making dist/")?;
-    let folder = bench.place.target.join("cluster");
     let mut build = Command::new("cargo");
     build
         .args(["build", "--release", "--locked", "--package", "cluster"])
-        .args(["--package", "backend", "--bins", "--target-dir"])
-        .arg(&folder);
+        .args(["--package", "backend", "--bins"]);
     println!("build: {}", process::command_line(&build));
     process::run(&mut build)?;
-    let program = |name: &str| {
-        let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-        folder.join("release").join(name)
-    };
+    let axioscope = bench.place.program("release");
     let data = bench.folder.join("cluster");
     fs::create_dir_all(&data)?;
     Ok(ClusterPrograms {
-        axioscope: program("axioscope"),
-        cluster: program("axioscope-cluster"),
+        cluster: axioscope.with_file_name(format!("axioscope-cluster{EXE_SUFFIX}")),
+        axioscope,
         folder: data,
     })
 }
