@@ -1,6 +1,6 @@
 //! `cargo xtask dev` on a copy of the checkout: a saved change appears in the browser.
 //!
-//! The step `dev` of `cargo xtask test` runs this test alone, since it builds the pages twice. The
+//! Only the step `dev` of `cargo xtask test` runs this test, since it builds the pages twice. The
 //! variable `AXIOSCOPE_XTASK` names the program of that step.
 
 use std::fs;

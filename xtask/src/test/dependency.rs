@@ -20,8 +20,8 @@ pub(super) fn variables(dependency: TestDependency) -> &'static [&'static str] {
     }
 }
 
-/// Finds or installs a dependency and returns the values of its variables. Tests look up programs
-/// of the system themselves.
+/// Finds or installs a dependency and returns the values of its variables. For
+/// [`TestDependency::SystemProgram`] there are none, since tests look these programs up themselves.
 pub(super) fn find(dependency: TestDependency, place: &ProjectPaths) -> Result<Vec<PathBuf>> {
     Ok(match dependency {
         TestDependency::Browser => {
