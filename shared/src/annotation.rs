@@ -32,6 +32,7 @@ pub mod tables;
 pub mod export;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 pub use answer::{AnnotatorAnswer, AxiomReasonRating, DocumentPreference};
 pub use display_order::DocumentDisplayOrder;
@@ -43,17 +44,37 @@ pub use task::{AnnotationItem, AnnotationTaskDefinition};
 
 /// The number of a person, assigned by the server.
 #[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    ToSchema,
 )]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct PersonId(pub u32);
 
 /// The index of an item in its task, counted from 0.
 #[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    ToSchema,
 )]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct ItemNo(pub u32);
 

@@ -25,6 +25,7 @@ use std::str::FromStr;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 pub use jobs::{
     CancelScoringJobRequest, CreateScoringJobRequest, GetJobScoresRequest, GetScoringJobRequest,
@@ -176,8 +177,7 @@ endpoints! {
 }
 
 /// The body of every error response.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorResponse {
     /// What is wrong, and how to fix it.
     pub error: String,
@@ -210,13 +210,11 @@ impl ErrorResponse {
 }
 
 /// Returns the version, the models and the limits of this server.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetServerInfoRequest {}
 
 /// Version and models of the server, and the permissions and limits of the caller.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ServerInfoResponse {
     /// Version of the software.
     pub version: String,
@@ -240,13 +238,11 @@ fn yes() -> bool {
 }
 
 /// Lists all studies that the caller may see.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ListStudiesRequest {}
 
 /// Returns one study for one state of its controls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetStudyRequest {
     /// Name of the study.
     pub study: String,
@@ -256,8 +252,7 @@ pub struct GetStudyRequest {
 }
 
 /// Returns the figures of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetFiguresRequest {
     /// Name of the study.
     pub study: String,
@@ -267,8 +262,7 @@ pub struct GetFiguresRequest {
 }
 
 /// Returns the results of a study's behavioral tests.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetBehavioralTestsRequest {
     /// Name of the study.
     pub study: String,
@@ -278,16 +272,14 @@ pub struct GetBehavioralTestsRequest {
 }
 
 /// Lists the analyses of the late-interaction rankers of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ListLateInteractionAnalysesRequest {
     /// Name of the study.
     pub study: String,
 }
 
 /// Returns the top documents of a query by a ranker of [`ListLateInteractionAnalysesRequest`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetLateInteractionTopDocumentsRequest {
     /// Name of the study.
     pub study: String,
@@ -299,8 +291,7 @@ pub struct GetLateInteractionTopDocumentsRequest {
 }
 
 /// Compares two rankers of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CompareRankersRequest {
     /// Name of the study.
     pub study: String,
@@ -310,8 +301,7 @@ pub struct CompareRankersRequest {
 }
 
 /// Lists some of the queries of a [`CompareRankersRequest`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ListComparedQueriesRequest {
     /// Name of the study.
     pub study: String,
@@ -324,8 +314,7 @@ pub struct ListComparedQueriesRequest {
 }
 
 /// Returns one query of a [`CompareRankersRequest`], with the top documents of each ranker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetComparedQueryRequest {
     /// Name of the study.
     pub study: String,
@@ -337,8 +326,7 @@ pub struct GetComparedQueryRequest {
 }
 
 /// Returns a paper's table next to a study.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetReproductionRequest {
     /// Name of the study.
     pub study: String,
@@ -347,8 +335,7 @@ pub struct GetReproductionRequest {
 }
 
 /// Lists the instances of one cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ListInstancesRequest {
     /// Name of the study.
     pub study: String,
@@ -357,8 +344,7 @@ pub struct ListInstancesRequest {
 }
 
 /// Returns one instance with its documents, preconditions, scores and verdicts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetInstanceRequest {
     /// Name of the study.
     pub study: String,
@@ -375,8 +361,7 @@ pub struct GetInstanceRequest {
 }
 
 /// Returns how far a neural ranker read the documents of an instance. The server needs the model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetReadingEndsRequest {
     /// Name of the study that has the instance.
     pub study: String,
@@ -392,8 +377,7 @@ pub struct GetReadingEndsRequest {
 }
 
 /// How far a ranker read the documents of an instance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReadingEndsResponse {
     /// For each document the number of bytes of its text that the ranker read, from its beginning;
     /// `None` if it read the whole text, or passages from all over it.
@@ -401,8 +385,7 @@ pub struct ReadingEndsResponse {
 }
 
 /// Returns the whole study as one value, as a static host serves it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ExportStudyRequest {
     /// Name of the study.
     pub study: String,
@@ -410,8 +393,7 @@ pub struct ExportStudyRequest {
 
 /// Returns the verdicts of a study's rankers on its axioms, counted for each query, to compare them
 /// with those of another study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetVerdictCountsRequest {
     /// Name of the study.
     pub study: String,
@@ -421,16 +403,14 @@ pub struct GetVerdictCountsRequest {
 }
 
 /// Returns the statistics of a study's collection, for the Playground.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetCollectionStatisticsRequest {
     /// Name of the study.
     pub study: String,
 }
 
 /// Collection statistics and analyzer of a study, with its word vectors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CollectionStatisticsResponse {
     /// The analyzer with which the documents were indexed.
     pub analyzer: Analyzer,
@@ -444,8 +424,7 @@ pub struct CollectionStatisticsResponse {
 }
 
 /// Scores a few documents at once, for the Playground.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ScoreDocumentsRequest {
     /// A model of [`ServerInfoResponse::models`], by its `spec`.
     pub model: String,
@@ -456,8 +435,7 @@ pub struct ScoreDocumentsRequest {
 }
 
 /// The scores of the documents, in the order of the request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ScoreDocumentsResponse {
     /// The model that computed the scores.
     pub ranker: RankerInfo,
@@ -470,8 +448,7 @@ pub struct ScoreDocumentsResponse {
 }
 
 /// The cosines of query tokens with the tokens of one document (Formal et al. 2021, equation 1).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TokenSimilarities {
     /// The tokens of the query.
     pub query_tokens: Vec<String>,
@@ -482,8 +459,7 @@ pub struct TokenSimilarities {
 }
 
 /// Returns the attention weights of a cross-encoder for one document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetAttentionRequest {
     /// A model of [`ServerInfoResponse::models`], by its `spec`.
     pub model: String,
@@ -500,8 +476,7 @@ pub struct GetAttentionRequest {
 }
 
 /// The attention weights of one head or of the mean of all heads.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AttentionResponse {
     /// The model that was run.
     pub ranker: RankerInfo,

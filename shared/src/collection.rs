@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
 
 use crate::error::{Error, FileReadReport};
 
@@ -59,8 +60,7 @@ pub type FileContentAndReportResult<T> = Result<(T, FileReadReport), Error>;
 pub type FileRowsAndReportResult<T> = FileContentAndReportResult<Vec<T>>;
 
 /// A query of a collection: its id, its text, and optionally its group and split.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Query {
     /// The id as in the file: 1 to 512 bytes without white space, control characters and
     /// bidirectional controls.
@@ -76,8 +76,7 @@ pub struct Query {
 }
 
 /// Relevance judgments: query id, document id, grade. Grades below 1 mean not relevant.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 pub struct Qrels(pub BTreeMap<String, BTreeMap<String, i32>>);
 
@@ -100,8 +99,7 @@ impl Qrels {
 pub type SplitsByQueryId = BTreeMap<String, String>;
 
 /// One line of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunEntry {
     /// The document id.
     pub doc: String,
@@ -112,8 +110,7 @@ pub struct RunEntry {
 }
 
 /// A run: the ranked list of each query id, in file order.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 pub struct Run(pub BTreeMap<String, Vec<RunEntry>>);
 

@@ -31,6 +31,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::error::{Error, serialize_as_text};
 use crate::score::{RankerInfo, disambiguate_labels};
@@ -85,8 +86,7 @@ serialize_as_text!(RankerRef);
 
 /// The relevant document that a query needs to count, among the queries that both rankers have
 /// ranked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueryRelevanceRequirement {
     /// Queries with a document that was judged relevant, whether or not it was found.
@@ -101,8 +101,7 @@ pub enum QueryRelevanceRequirement {
 
 /// The options of a comparison of two rankers: the pair, the queries, the relevance threshold, the
 /// stop list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RankerComparisonOptions {
     /// The first ranker, BM25 in the paper, and the second.
     #[serde(default = "first_two")]
@@ -143,8 +142,7 @@ impl Default for RankerComparisonOptions {
 }
 
 /// A ranker that can be chosen for a comparison.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SelectableRanker {
     /// The reference to the ranker.
     pub ranker: RankerRef,
@@ -155,8 +153,7 @@ pub struct SelectableRanker {
 }
 
 /// The number of queries that count, and why the others do not.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct IncludedAndExcludedQueryCounts {
     /// Queries of the collection, or of the split.
     pub n_queries: u64,
@@ -174,8 +171,7 @@ pub struct IncludedAndExcludedQueryCounts {
 }
 
 /// The comparison of two rankers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RankerComparison {
     /// The name of the study or of the collection.
     pub name: String,

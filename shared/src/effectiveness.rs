@@ -25,14 +25,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::collection::{Qrels, Run, RunEntry};
 
 pub use measure::EffectivenessMeasure;
 
 /// The effectiveness of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunEvaluation {
     /// The mean over queries, one for each measure.
     pub mean: Vec<f64>,

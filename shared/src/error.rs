@@ -1,6 +1,7 @@
 //! Errors in input, with the file, the line, the reason and what to do.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Why a file, a setting or a request was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -282,8 +283,7 @@ impl InvalidFieldReason {
 }
 
 /// A row of a file that was refused, or was read with a warning.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RowIssue {
     /// Name of the file.
     pub file: String,
@@ -318,22 +318,19 @@ macro_rules! serialize_as_text {
             }
         }
 
-        #[cfg(feature = "openapi")]
         impl utoipa::PartialSchema for $type {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
                 <String as utoipa::PartialSchema>::schema()
             }
         }
 
-        #[cfg(feature = "openapi")]
         impl utoipa::ToSchema for $type {}
     };
 }
 pub(crate) use serialize_as_text;
 
 /// The result of reading a file: how many rows were read, and which were refused.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FileReadReport {
     /// The number of rows that were read.
     pub n_rows: u64,

@@ -28,6 +28,7 @@ mod summary;
 mod tests;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::score::RankerInfo;
 use crate::stats::correlation::CorrelationWithSampleSize;
@@ -37,8 +38,7 @@ pub use query_matches::{QueryPoolMatchStatistics, compute_query_token_match_stat
 pub use summary::{LateInteractionQuantity, LateInteractionQuantityValue, LateInteractionSummary};
 
 /// A token of a query.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct QuerySubwordToken {
     /// The id of the token in the model's vocabulary.
     pub id: u32,
@@ -73,8 +73,7 @@ pub struct QueryTokenBestMatches {
 }
 
 /// The statistics of a word of the queries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LateInteractionWordStatistics {
     /// The word in lower case.
     pub word: String,
@@ -110,8 +109,7 @@ pub struct LateInteractionWordStatistics {
 }
 
 /// Another token that the tokens of a word match.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SoftMatchTargetToken {
     /// The token as in the vocabulary.
     #[serde(alias = "piece")]
@@ -121,8 +119,7 @@ pub struct SoftMatchTargetToken {
 }
 
 /// The statistics of a token of the queries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LateInteractionTokenStatistics {
     /// The token as in the vocabulary.
     #[serde(alias = "piece")]
@@ -149,8 +146,7 @@ pub struct LateInteractionTokenStatistics {
 pub const MAX_SOFT_MATCHES: usize = 5;
 
 /// The collection, the ranker and the sizes of a late-interaction analysis.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LateInteractionAnalysisMetadata {
     /// The name in URLs and file names.
     pub name: String,
@@ -178,8 +174,7 @@ pub struct LateInteractionAnalysisMetadata {
 }
 
 /// A late-interaction analysis in the list of a study, with the slug of its ranker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LateInteractionAnalysisWithRankerSlug {
     /// The name of the ranker in addresses.
     pub slug: String,
@@ -189,8 +184,7 @@ pub struct LateInteractionAnalysisWithRankerSlug {
 
 /// The analysis of a late-interaction ranker: term importance, exact and soft matches, spectra. It
 /// is stored as JSON and sent over HTTP.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LateInteractionRankerAnalysis {
     /// The collection, the ranker and the sizes.
     #[serde(alias = "head")]

@@ -56,14 +56,12 @@ pub enum Probe {
 }
 
 /// The schema of the serialized form, a string.
-#[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for Probe {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
         String::schema()
     }
 }
 
-#[cfg(feature = "openapi")]
 impl utoipa::ToSchema for Probe {}
 
 impl TryFrom<String> for Probe {

@@ -27,6 +27,7 @@ mod training;
 mod trained_rankers;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::stats::EstimateWithInterval;
 
@@ -56,8 +57,7 @@ pub use training::{
 };
 
 /// A table: rows of values under named columns, with the notes that are needed to read them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReportTable {
     /// The name for file names and programs: `cells`.
     pub name: String,
@@ -72,8 +72,7 @@ pub struct ReportTable {
 }
 
 /// The head of a column.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TableColumnHeader {
     /// The name in the table head.
     pub name: String,
@@ -82,8 +81,7 @@ pub struct TableColumnHeader {
 }
 
 /// The kind of most values in a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableColumnKind {
     /// Words, aligned left.
@@ -95,8 +93,7 @@ pub enum TableColumnKind {
 }
 
 /// One value of a table.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableValue {
     /// Any text, including user data.

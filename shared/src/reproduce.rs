@@ -14,6 +14,7 @@ mod study_values;
 mod discrepancies;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::compare::{QueryRelevanceRequirement, RankerComparisonInput};
 use crate::error::Error;
@@ -30,8 +31,7 @@ pub use subjects::{
 };
 
 /// A table of a paper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PaperTable {
     /// The paper.
     pub paper: ReproduciblePaper,

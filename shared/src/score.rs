@@ -9,6 +9,7 @@ pub mod rescoring;
 pub mod slug;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::error::{Error, ErrorFieldName, InvalidFieldReason};
 use crate::probe::{MiningResult, StudyDocNo, are_valid_row_offsets};
@@ -18,8 +19,7 @@ use rescoring::ScoreStabilityRecord;
 pub const SCORE_FILE_PREFIX: &str = "scores:";
 
 /// The unique query-document pairs that have to be scored, grouped by query.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct QueryDocumentPairs {
     /// For each query the offset of its first pair, followed by the number of pairs.
     #[serde(alias = "starts")]
@@ -113,8 +113,7 @@ impl QueryDocumentPairs {
 }
 
 /// The identity of a ranker and how it is shown.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RankerInfo {
     /// The specification as typed: `bm25:k1=1.2,…`, the name of a model, `scores:FILE`.
     pub spec: String,
@@ -161,8 +160,7 @@ pub fn disambiguate_labels<'a>(rankers: impl IntoIterator<Item = &'a mut RankerI
 }
 
 /// The source of the scores of a ranker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RankerKind {
     /// A lexical ranker; two scores tie if they differ by at most 1e-9.
@@ -225,8 +223,7 @@ impl RankerKind {
 }
 
 /// The scores of one ranker, in the order of [`QueryDocumentPairs`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RankerQueryDocumentScores {
     /// The ranker that computed the scores.
     pub ranker: RankerInfo,

@@ -16,14 +16,14 @@ pub mod proportion;
 pub mod agreement;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The number of units below which percentile bootstrap intervals are too narrow (Hesterberg, The
 /// American Statistician, 2015).
 pub const MIN_BOOTSTRAP_UNITS: u64 = 30;
 
 /// A value with its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EstimateWithInterval {
     /// The value in the data, not the mean of the draws.
     pub value: f64,

@@ -35,6 +35,7 @@ pub(crate) mod fixture;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::collection::{Document, Qrels, Query};
 use crate::error::{Error, ErrorFieldName, InvalidFieldReason};
@@ -57,8 +58,7 @@ use trained_rankers::TrainedRankerRecord;
 use withheld_texts::WithheldTextHashesAndLengths;
 
 /// A study with all the data that is needed to show it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Study {
     /// The version of this layout; 1.
     pub format: u32,
@@ -80,7 +80,7 @@ pub struct Study {
     /// The queries, in file order.
     pub queries: Vec<Query>,
     /// The documents of all pools.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::collection::DocumentFields>))]
+    #[schema(value_type = Vec<crate::collection::DocumentFields>)]
     pub docs: Vec<Document>,
     /// Grades of the pooled documents and of the other judged documents of these queries.
     pub qrels: Qrels,
@@ -133,14 +133,13 @@ pub struct Study {
 }
 
 /// Word vectors of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudyWordVectors {
     /// A description of the whole file.
     #[serde(alias = "about")]
     pub info: WordVectorsInfo,
     /// The vectors of the words in the study's documents and queries.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[schema(value_type = Object)]
     pub vectors: WordVectors,
 }
 

@@ -11,6 +11,7 @@ pub mod vocabulary;
 pub mod linguistics;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::error::Error;
 
@@ -19,8 +20,7 @@ pub use wordpiece::WordpieceVocabulary;
 
 /// An analyzer turns text into terms: tokenizer, stop words, stemmer. Study files and the metadata
 /// of mined Parquet files contain it, so its keys must not change.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, from = "WrittenAnalyzer")]
 pub struct Analyzer {
     /// How text is split into tokens.
@@ -64,8 +64,7 @@ impl From<WrittenAnalyzer> for Analyzer {
 }
 
 /// The tokenizer of an analyzer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tokenizer {
     /// Maximal runs of `[a-z0-9]` in the text's full Unicode lower-case form.
@@ -78,8 +77,7 @@ pub enum Tokenizer {
 }
 
 /// The stop list of an analyzer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopwords {
     /// No stop words.
@@ -92,8 +90,7 @@ pub enum Stopwords {
 }
 
 /// The stemmer of an analyzer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stemmer {
     /// Tokens are not changed.
@@ -106,8 +103,7 @@ pub enum Stemmer {
 }
 
 /// A range of bytes of a text in UTF-8: `start..end`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub struct ByteSpan {
     /// The first byte.
     pub start: u32,

@@ -7,12 +7,12 @@ pub mod spec;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::error::Error;
 
 /// A training as its folder records it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrainingRecord {
     /// The name of the folder.
     pub name: String,
@@ -27,8 +27,7 @@ pub struct TrainingRecord {
 pub type MeasureValues = BTreeMap<String, f64>;
 
 /// The learning curve at one checkpoint, a line of `curves.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LearningCurvePoint {
     /// The number of updates before this checkpoint.
     pub step: u64,
@@ -67,8 +66,7 @@ impl LearningCurvePoint {
 }
 
 /// How often an axiom is satisfied.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AxiomCurveValue {
     /// The fraction of satisfied instances.
     pub fraction: f64,
@@ -79,8 +77,7 @@ pub struct AxiomCurveValue {
 }
 
 /// The result of a training, `training.json`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrainingSummary {
     /// The name of the network.
     pub model: String,
@@ -91,7 +88,7 @@ pub struct TrainingSummary {
     /// The duration of the training with its evaluations, without interruptions.
     pub seconds: f64,
     /// The best evaluation: its step, and the value of the measure that selects the weights.
-    #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, f64>))]
+    #[schema(value_type = BTreeMap<String, f64>)]
     pub best: BTreeMap<String, serde_json::Number>,
     /// The effectiveness of the result on the development queries.
     pub dev: MeasureValues,
@@ -116,8 +113,7 @@ impl TrainingSummary {
 }
 
 /// The effectiveness of rankings other than the ranker's own for the right query.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EffectivenessControls {
     /// The candidates of each query, ranked by the trained ranker for another query.
     pub swapped_queries: MeasureValues,

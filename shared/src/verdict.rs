@@ -1,13 +1,13 @@
 //! Verdicts: whether scores satisfy a claim, tie or violate it, and the margin.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::probe::{ProbeInstances, ScoreClaim, TieAgreementWithClaim};
 use crate::score::{QueryDocumentPairs, RankerQueryDocumentScores};
 
 /// The outcome of a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictOutcome {
     /// The scores are as claimed and differ by more than the tie threshold.
@@ -28,8 +28,7 @@ impl VerdictOutcome {
 }
 
 /// The outcome of one claim and its margin.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct VerdictWithMargin {
     /// Satisfied, tied or violated.
     pub outcome: VerdictOutcome,
@@ -63,8 +62,7 @@ impl ScoreClaim<f64> {
 }
 
 /// The number of instances with each outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClaimOutcomeCounts {
     /// Instances that agree with the claim.
     pub satisfied: u64,

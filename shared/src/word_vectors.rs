@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::ToSchema;
 
 use crate::collection::Query;
 use crate::error::{Error, ErrorFieldName};
@@ -358,8 +359,7 @@ fn is_outside(query: &DistinctQueryTerms, term: TermNo) -> bool {
 }
 
 /// The share of the words of a collection that have a vector.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WordVectorCoverage {
     /// The number of occurrences of words with a vector.
     #[serde(rename = "n_known")]
@@ -447,8 +447,7 @@ impl PartialEq for WordVectors {
 }
 
 /// A description of word vectors, as shown with figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WordVectorsInfo {
     /// The name of the file.
     pub file: String,

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::task::{AnnotationItem, AnnotationItemRole};
 use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId};
@@ -17,8 +18,7 @@ use crate::probe::Probe;
 use crate::stats::agreement::{self, AgreementCoefficient, ItemRatings, RatingScaleLevel};
 
 /// The agreement between the annotators of a task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct InterAnnotatorAgreementReport {
     /// Over all sampled items.
     pub overall: AgreementCoefficients,
@@ -31,8 +31,7 @@ pub struct InterAnnotatorAgreementReport {
 }
 
 /// The agreement coefficients of a set of items. Each is `None` where it is undefined.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgreementCoefficients {
     /// Raw agreement: the mean share of pairs of annotators who gave the same answer.
     pub observed: Option<AgreementCoefficient>,
@@ -45,8 +44,7 @@ pub struct AgreementCoefficients {
 }
 
 /// Agreement on the items of one probe.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProbeAnnotatorAgreement {
     /// The probe.
     pub probe: Probe,
@@ -55,8 +53,7 @@ pub struct ProbeAnnotatorAgreement {
 }
 
 /// The agreement of two annotators on the items that both decided on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotatorPairAgreement {
     /// The two annotators.
     pub people: [PersonId; 2],
@@ -67,8 +64,7 @@ pub struct AnnotatorPairAgreement {
 }
 
 /// The agreement of one annotator with all others.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgreementWithOtherAnnotators {
     /// The annotator.
     pub person: PersonId,

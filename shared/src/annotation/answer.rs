@@ -5,13 +5,13 @@
 //! the first: the *first* step helps more, the *second* does, or both help the same.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::probe::{ScoreClaim, ScoreClaimKind};
 
 /// An answer about the documents of an instance in the order of its claim, independent of their
 /// order on the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnnotatorAnswer {
     /// The first document is better; for three documents, the first step helps more.
@@ -57,8 +57,7 @@ impl AnnotatorAnswer {
 
 /// The preference of annotators, a ranker or relevance judgments between the documents of an
 /// instance. The variants have the same meaning as in [`AnnotatorAnswer`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocumentPreference {
     /// The first document; for three documents, the first step.
@@ -126,8 +125,7 @@ impl DocumentPreference {
 }
 
 /// An annotator's answer on whether the axiom's reason matters for an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AxiomReasonRating {
     /// The property that the axiom considers makes the difference, or would.

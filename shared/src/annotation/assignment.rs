@@ -12,6 +12,7 @@
 //! decision is still accepted, and the item then has one more decision than requested.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::task::{AnnotationItem, AnnotationItemRole, AnnotationTaskDefinition};
 use super::{AnnotationLog, DocumentDisplayOrder, ItemNo, PersonId, seeded_random};
@@ -23,8 +24,7 @@ pub const LEASE_MS: u64 = 30 * 60 * 1_000;
 pub const N_PREFETCHED: usize = 8;
 
 /// An item that is reserved for a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ItemLease {
     /// Number of the leased item within its task, from 0.
     pub item: ItemNo,
@@ -36,8 +36,7 @@ pub struct ItemLease {
 }
 
 /// An item that is assigned to an annotator. It does not tell whether the item is gold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ItemAssignment {
     /// Number of the assigned item within its task, from 0.
     pub item: ItemNo,
@@ -48,8 +47,7 @@ pub struct ItemAssignment {
 }
 
 /// The phase of an annotator's work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AssignmentPhase {
     /// Training: the right answer is shown after the decision.
@@ -59,8 +57,7 @@ pub enum AssignmentPhase {
 }
 
 /// The next items of an annotator.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NextItemAssignments {
     /// The items, in the order in which they are shown.
     pub assignments: Vec<ItemAssignment>,

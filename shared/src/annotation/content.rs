@@ -2,6 +2,7 @@
 //! preferences of the rankers.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::DocumentPreference;
 use super::sampling_frame::map_claim_to_ranker_scores;
@@ -13,8 +14,7 @@ use crate::study::controls::StudyPageControls;
 use crate::study::instance_details::{HighlightedText, QueryTermInfo};
 
 /// The query and the documents of an item, as shown to an annotator.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotationItemContent {
     /// The probe, whose reason is rated after the decision.
     pub probe: ProbeSummary,
@@ -37,8 +37,7 @@ pub struct AnnotationItemContent {
 }
 
 /// A probe with its names, which the small program of annotators does not contain.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProbeSummary {
     /// The probe, which selects the worked example that helps.
     pub probe: Probe,
@@ -59,8 +58,7 @@ impl From<Probe> for ProbeSummary {
 }
 
 /// The document that a ranker prefers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RankerPreference {
     /// The name of the ranker.
     pub name: String,

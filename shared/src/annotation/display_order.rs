@@ -2,13 +2,13 @@
 
 use rand_core::RngCore;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{AnnotatorAnswer, ItemNo, PersonId, seeded_random};
 use crate::probe::ScoreClaimKind;
 
 /// The order in which the documents of an instance are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocumentDisplayOrder {
     /// In the order of the claim, the first document on the left.

@@ -27,6 +27,7 @@ mod vote_share;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::judgments::ItemConsensus;
 use super::sampling_frame::map_claim_to_ranker_scores;
@@ -62,8 +63,7 @@ pub struct SampledItemWithPreferences {
 }
 
 /// The estimates over all probes and for each probe.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgreementEstimates {
     /// Over all items.
     pub overall: AxiomAndRankerAgreementEstimates,
@@ -72,8 +72,7 @@ pub struct AgreementEstimates {
 }
 
 /// The estimates for one probe.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProbeAgreementEstimates {
     /// The probe.
     pub probe: Probe,
@@ -82,8 +81,7 @@ pub struct ProbeAgreementEstimates {
 }
 
 /// The estimates over a set of items.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AxiomAndRankerAgreementEstimates {
     /// The numbers of items by outcome of the annotation.
     pub counts: ItemConsensusCounts,
@@ -99,8 +97,7 @@ pub struct AxiomAndRankerAgreementEstimates {
 }
 
 /// The numbers of items by outcome of the annotation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ItemConsensusCounts {
     /// All items.
     pub n_items: u64,
@@ -117,8 +114,7 @@ pub struct ItemConsensusCounts {
 }
 
 /// How often two sides agree. Each value is `None` without an item on which both have a preference.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PairwiseAgreementRates {
     /// Over all such items.
     pub agreement: Option<SamplingFrameShareEstimate>,
@@ -129,8 +125,7 @@ pub struct PairwiseAgreementRates {
 }
 
 /// An estimated share of the sampling frame.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SamplingFrameShareEstimate {
     /// The share, from 0 to 1, with its interval over other samples.
     pub estimate: EstimateWithInterval,

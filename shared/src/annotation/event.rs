@@ -1,6 +1,7 @@
 //! Events: the actions of annotators and curators, as created in the browser and stored in the log.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{
     AnnotationEventKey, AnnotatorAnswer, AxiomReasonRating, DocumentDisplayOrder, ItemNo, PersonId,
@@ -15,8 +16,7 @@ pub const MAX_DECISION_MS: u64 = 3_600_000;
 pub const MAX_REPLACED_EVENTS: usize = 16;
 
 /// An event as its author sent it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClientAnnotationEvent {
     /// Created with the event; the same event sent twice has the same key.
     pub key: AnnotationEventKey,
@@ -29,8 +29,7 @@ pub struct ClientAnnotationEvent {
 }
 
 /// An event in the log, with what only the server knows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReceivedAnnotationEvent {
     /// The author of the event.
     pub person: PersonId,
@@ -42,8 +41,7 @@ pub struct ReceivedAnnotationEvent {
 }
 
 /// The action of an event: a decision, a skip, a report, an undo, an adjudication or an exclusion.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum AnnotationEventAction {
     /// An answer was given.
@@ -66,8 +64,7 @@ pub enum AnnotationEventAction {
 }
 
 /// An answer to an item, with comment, display order and duration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotationDecision {
     /// Number of the judged item within its task, from 0.
     pub item: ItemNo,
@@ -89,8 +86,7 @@ pub struct AnnotationDecision {
 }
 
 /// A rating of the axiom's reason, tags and a note that accompany an answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RatingTagsAndNote {
     /// Whether the axiom's reason matters here, if the person rated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,8 +101,7 @@ pub struct RatingTagsAndNote {
 }
 
 /// An item that an annotator skipped, with the reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SkippedItem {
     /// Number of the skipped item within its task, from 0.
     pub item: ItemNo,
@@ -118,8 +113,7 @@ pub struct SkippedItem {
 }
 
 /// The reason for skipping an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
     /// The query or a document cannot be understood.
@@ -161,8 +155,7 @@ impl SkipReason {
 }
 
 /// A report of a problem with an item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ItemProblemReport {
     /// Number of the reported item within its task, from 0.
     pub item: ItemNo,
@@ -171,8 +164,7 @@ pub struct ItemProblemReport {
 }
 
 /// A curator's decision on an item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ItemAdjudication {
     /// Number of the adjudicated item within its task, from 0.
     pub item: ItemNo,
@@ -187,8 +179,7 @@ pub struct ItemAdjudication {
 }
 
 /// An exclusion of a person, or its reversal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotatorExclusionChange {
     /// The person.
     pub person: PersonId,

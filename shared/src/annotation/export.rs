@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::event::{AnnotationEventAction, ClientAnnotationEvent, ReceivedAnnotationEvent};
 use super::judgments::ItemConsensus;
@@ -98,8 +99,7 @@ pub struct AnnotationExportItem {
 }
 
 /// Whose preferences an export contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExportedPreferenceSource {
     /// Each annotator's own preferences; excluded annotators and conflicts are left out.

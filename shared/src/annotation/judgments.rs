@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::event::{AnnotationDecision, AnnotationEventAction};
 use super::{
@@ -15,8 +16,7 @@ use super::{
 };
 
 /// The answers to an item, without those of excluded annotators.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ItemAnswers {
     /// One vote per annotator, in the order of their numbers.
     pub votes: Vec<AnnotatorVote>,
@@ -27,8 +27,7 @@ pub struct ItemAnswers {
 }
 
 /// The answer of one annotator to one item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotatorVote {
     /// The annotator.
     pub person: PersonId,
@@ -40,8 +39,7 @@ pub struct AnnotatorVote {
 }
 
 /// The majority preference of the annotators, or the curator's adjudication.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ItemConsensus {
     /// Annotators, or a curator, prefer this.
@@ -150,8 +148,7 @@ fn tally(answers: impl Iterator<Item = (AnnotatorAnswer, u32)>) -> [u32; 3] {
 }
 
 /// An item that a curator should look at.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AdjudicationQueueItem {
     /// Number of the disputed item within its task, from 0.
     pub item: ItemNo,
@@ -164,8 +161,7 @@ pub struct AdjudicationQueueItem {
 }
 
 /// The reason why a curator should look at an item, the most urgent first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DisputeReason {
     /// Two adjudications that were made independently have different answers.

@@ -18,6 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::event::{AnnotationEventAction, ReceivedAnnotationEvent};
 use super::{AnnotationEventKey, ItemNo, PersonId};
@@ -45,8 +46,7 @@ pub enum LogAppendOutcome {
 }
 
 /// The current status of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnnotationEventValidity {
     /// The event is active.

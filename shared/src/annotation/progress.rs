@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::event::{AnnotationDecision, AnnotationEventAction, ReceivedAnnotationEvent};
 use super::judgments::{AnnotatorVote, ItemConsensus, majority_of_weighted_answers};
@@ -16,8 +17,7 @@ const MS_AN_HOUR: f64 = 3_600_000.0;
 const MS_A_DAY: u64 = 86_400_000;
 
 /// The progress of a task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotationTaskProgress {
     /// The number of sampled items.
     pub n_items: u64,
@@ -40,8 +40,7 @@ pub struct AnnotationTaskProgress {
 }
 
 /// The work of one annotator. It includes active decisions on items of all roles except training.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotatorProgress {
     /// The annotator.
     pub person: PersonId,
@@ -75,8 +74,7 @@ pub struct AnnotatorProgress {
 
 /// The change of a share from the first third of an annotator's decisions to the last third,
 /// ordered by the browser's clock. Undefined for fewer than three decisions.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AnswerShareDrift {
     /// The share in the first third, rounded down.
     pub first: Proportion,

@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
 
 use super::event::{
     AnnotationDecision, AnnotationEventAction, ClientAnnotationEvent, RatingTagsAndNote,
@@ -46,8 +47,7 @@ const RELEVANT_FROM: i32 = 1;
 const N_DRAWS: u64 = 1_000_000;
 
 /// The answers of simulated annotators to one item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SimulatedItemResult {
     /// The majority of the simulated annotators.
     pub consensus: ItemConsensus,

@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::AnnotatorAnswer;
 use crate::error::{Error, InvalidFieldReason};
@@ -23,8 +24,7 @@ pub const MAX_ITEMS: u32 = 20_000;
 pub const MAX_ANNOTATORS_PER_ITEM: u32 = 20;
 
 /// An annotation task, as a curator defines it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnnotationTaskDefinition {
     /// The title, shown above the queue.
@@ -81,8 +81,7 @@ fn yes() -> bool {
 }
 
 /// The simulated annotators of a task, which answer as `annotation::simulation` describes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnnotatorSimulation {
     /// The probability of a wrong answer, from 0 to 1, for each annotator.
@@ -90,8 +89,7 @@ pub struct AnnotatorSimulation {
 }
 
 /// The instances that are sampled from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskInstanceFilter {
     /// The controls of the study page: variant, δ, tie threshold, subset of instances.
@@ -116,8 +114,7 @@ pub struct TaskInstanceFilter {
 
 /// The sampling design. Every instance has a probability above 0, so that estimates from the sample
 /// hold for all instances.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum SamplingDesign {
     /// The same probability for every instance.
@@ -150,8 +147,7 @@ pub enum SamplingDesign {
 }
 
 /// How many items each probe gets; at least one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeItemAllocation {
     /// In proportion to the number of its instances.
@@ -163,8 +159,7 @@ pub enum ProbeItemAllocation {
 /// The margins that are sampled more often. With `r` as `|margin|` over its median, the probability
 /// of an instance is proportional to `1/8 + f(r)`, so that none is more than nine times as probable
 /// as another and weights stay bounded. Without a margin, `r = 1`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OversampledMarginSize {
     /// Small margins: `f(r) = 1 / (1 + r)`.
@@ -176,8 +171,7 @@ pub enum OversampledMarginSize {
 }
 
 /// The two sides whose disagreement is oversampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum DisagreementToOversample {
     /// The claim and the scores of a ranker.
@@ -196,8 +190,7 @@ pub enum DisagreementToOversample {
 }
 
 /// A reference to an instance of a study.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub struct StudyInstanceRef {
     /// The probe of the instance.
     pub probe: Probe,
@@ -232,8 +225,7 @@ impl StudyInstanceRef {
 }
 
 /// An instance with a known right answer, for training or gold.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct InstanceWithReferenceAnswer {
     /// The instance.
     #[serde(alias = "place")]
@@ -247,8 +239,7 @@ pub struct InstanceWithReferenceAnswer {
 }
 
 /// One instance that annotators decide on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotationItem {
     /// The instance.
     #[serde(alias = "place")]
@@ -260,8 +251,7 @@ pub struct AnnotationItem {
 }
 
 /// The role of an item in its task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum AnnotationItemRole {
     /// A training item. It is not counted.
@@ -308,8 +298,7 @@ impl AnnotationItemRole {
 }
 
 /// The feedback after a decision on a training item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TrainingFeedback {
     /// The right answer, about the documents in the order of the claim.
     pub answer: AnnotatorAnswer,

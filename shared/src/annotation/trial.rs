@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::assignment::{AssignmentPhase, ItemAssignment};
 use super::content::{AnnotationItemContent, ItemDisplayOptions};
@@ -22,8 +23,7 @@ pub const N_TRIAL_ITEMS: usize = 5;
 const N_DRAWN_PER_PROBE: usize = 100;
 
 /// An item of a trial, with what is shown after the decision.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotationTrialItem {
     /// The instance, so that it can be opened afterwards.
     pub instance: StudyInstanceRef,

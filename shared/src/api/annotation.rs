@@ -1,6 +1,7 @@
 //! Annotation tasks: what annotators receive and send, what curators create and see.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::endpoints;
 use super::markdown::MarkdownNode;
@@ -59,14 +60,16 @@ pub const MAX_EVENTS_PER_REQUEST: usize = 100;
 pub const MAX_ITEMS_PER_REQUEST: u32 = 32;
 
 /// The id of a task, assigned by the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(transparent)]
 pub struct TaskId(pub u32);
 
 /// The status of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnnotationTaskStatus {
     /// The task is visible to curators only.
@@ -80,13 +83,11 @@ pub enum AnnotationTaskStatus {
 /// Lists every task that the caller may see: for visitors those with simulated annotators and
 /// public results, for annotators those that are or were open, for curators all. The newest comes
 /// first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ListTasksRequest {}
 
 /// A task in a list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotationTaskSummary {
     /// The id of the task, as in its address.
     pub task: TaskId,
@@ -110,8 +111,7 @@ pub struct AnnotationTaskSummary {
 }
 
 /// The progress of the caller and of all annotators.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TaskProgressSummary {
     /// The number of items, gold items included, that the caller has answered.
     pub n_own_decisions: u32,
@@ -131,16 +131,14 @@ pub struct TaskProgressSummary {
 }
 
 /// Returns what an annotator reads about a task before the first item.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetTaskRequest {
     /// The id of the task.
     pub task: TaskId,
 }
 
 /// A task as its annotators see it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskResponse {
     /// The summary shown in lists.
     pub summary: AnnotationTaskSummary,
@@ -159,8 +157,7 @@ pub struct TaskResponse {
 }
 
 /// Leases the next items of an open task to the caller for a limited time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LeaseItemsRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -169,8 +166,7 @@ pub struct LeaseItemsRequest {
 }
 
 /// The items leased to the caller.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LeaseItemsResponse {
     /// The items, in the order in which to answer them.
     pub items: Vec<AssignedItem>,
@@ -182,8 +178,7 @@ pub struct LeaseItemsResponse {
 }
 
 /// An item that is assigned to the caller.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AssignedItem {
     /// The item, and the order in which its documents are displayed.
     pub assignment: ItemAssignment,
@@ -198,8 +193,7 @@ pub struct AssignedItem {
 }
 
 /// Returns an item that was leased to the caller or answered by them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetAssignedItemRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -208,16 +202,14 @@ pub struct GetAssignedItemRequest {
 }
 
 /// Lists the caller's own events, newest first, at most 200.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ListOwnEventsRequest {
     /// The id of the task.
     pub task: TaskId,
 }
 
 /// An event and its status.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EventWithStatus {
     /// The event.
     pub entry: ReceivedAnnotationEvent,
@@ -226,8 +218,7 @@ pub struct EventWithStatus {
 }
 
 /// Submits events. An event whose outcome is stored or duplicate has been written to disk.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SubmitEventsRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -236,8 +227,7 @@ pub struct SubmitEventsRequest {
 }
 
 /// One receipt for each submitted event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SubmitEventsResponse {
     /// One receipt for each event, in their order.
     pub receipts: Vec<EventKeyWithOutcome>,
@@ -247,8 +237,7 @@ pub struct SubmitEventsResponse {
 }
 
 /// The outcome of a submitted event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EventKeyWithOutcome {
     /// The key of the event.
     pub key: AnnotationEventKey,
@@ -257,8 +246,7 @@ pub struct EventKeyWithOutcome {
 }
 
 /// Whether an event was accepted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum EventOutcome {
     /// It was stored.
@@ -276,16 +264,14 @@ pub enum EventOutcome {
 }
 
 /// Returns the composition of a task before it is created. Curators only.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PreviewTaskRequest {
     /// The task as written so far.
     pub task: AnnotationTaskDefinition,
 }
 
 /// The number of items of a task, by purpose and probe.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TaskComposition {
     /// The number of instances that could be drawn.
     pub n_candidates: u64,
@@ -302,24 +288,21 @@ pub struct TaskComposition {
 }
 
 /// Creates a task as a draft. Curators only.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CreateTaskRequest {
     /// The task as written by a curator.
     pub task: AnnotationTaskDefinition,
 }
 
 /// Returns the full definition of a task. Curators only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetTaskDefinitionRequest {
     /// The id of the task, as in its address.
     pub task: TaskId,
 }
 
 /// A task with its full definition, as curators see it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskDefinitionResponse {
     /// The summary shown in lists.
     #[serde(alias = "card")]
@@ -331,8 +314,7 @@ pub struct TaskDefinitionResponse {
 }
 
 /// Changes a task; fields that are `None` stay unchanged. Curators only.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UpdateTaskRequest {
     /// The id of the task to change.
     pub task: TaskId,
@@ -348,8 +330,7 @@ pub struct UpdateTaskRequest {
 }
 
 /// The name of a person who is given by id elsewhere in a response.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PersonIdWithName {
     /// The id of the person.
     pub person: PersonId,
@@ -361,16 +342,14 @@ pub struct PersonIdWithName {
 }
 
 /// Returns the progress of a task and of its annotators. Curators only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetTaskProgressRequest {
     /// The id of the task.
     pub task: TaskId,
 }
 
 /// The progress of a task and the names of its annotators.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskProgressResponse {
     /// The progress of the task.
     pub progress: AnnotationTaskProgress,
@@ -380,16 +359,14 @@ pub struct TaskProgressResponse {
 }
 
 /// Returns the agreement between annotators. Curators only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetAgreementRequest {
     /// The id of the task.
     pub task: TaskId,
 }
 
 /// The inter-annotator agreement of a task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgreementResponse {
     /// The agreement.
     pub agreement: InterAnnotatorAgreementReport,
@@ -399,16 +376,14 @@ pub struct AgreementResponse {
 }
 
 /// Returns the adjudication queue. Curators only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ListDisputesRequest {
     /// The id of the task.
     pub task: TaskId,
 }
 
 /// Returns one item with all its events. Curators only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetItemHistoryRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -417,8 +392,7 @@ pub struct GetItemHistoryRequest {
 }
 
 /// An item with its answers and all its events.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ItemHistoryResponse {
     /// The item: its instance and its purpose.
     pub item: AnnotationItem,
@@ -434,8 +408,7 @@ pub struct ItemHistoryResponse {
 }
 
 /// Returns the task as a file. Curators only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ExportTaskRequest {
     /// The id of the task to export.
     pub task: TaskId,
@@ -448,8 +421,7 @@ pub struct ExportTaskRequest {
 }
 
 /// The format of a file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "format")]
 pub enum TaskExportFormat {
     /// Every event with its history, one per line.
@@ -466,16 +438,14 @@ pub enum TaskExportFormat {
 
 /// Returns human judgments next to the rankers of a study, from the tasks whose results the caller
 /// may see.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ListStudyHumanJudgmentsRequest {
     /// Name of the study.
     pub study: String,
 }
 
 /// The results of a task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotationTaskResults {
     /// Identifier of the task.
     pub task: TaskId,
@@ -500,8 +470,7 @@ pub struct AnnotationTaskResults {
 }
 
 /// The results of a task whose annotators are simulated. They say nothing about people.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SimulatedTaskResults {
     /// How the annotators are simulated.
     pub simulation: AnnotatorSimulation,
@@ -514,8 +483,7 @@ pub struct SimulatedTaskResults {
 
 /// Lists the items of tasks that are of an instance, from the tasks whose results the caller may
 /// see, the newest task first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ListInstanceAnnotationsRequest {
     /// Name of the study that has the instance.
     pub study: String,
@@ -529,8 +497,7 @@ pub struct ListInstanceAnnotationsRequest {
 }
 
 /// The item of a task that is of an instance, with its result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct InstanceAnnotations {
     /// The id of the task.
     pub task: TaskId,
@@ -550,8 +517,7 @@ pub struct InstanceAnnotations {
 
 /// Returns five items of a task whose annotators are simulated, with their answers, for trying out
 /// the review page. Nothing is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetTaskTrialItemsRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -561,8 +527,7 @@ pub struct GetTaskTrialItemsRequest {
 }
 
 /// Returns some instances of a study for trying out the review page. Nothing is stored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetTrialItemsRequest {
     /// Name of the study.
     pub study: String,

@@ -1,6 +1,7 @@
 //! Studies that several machines create, as operators see them.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{JobState, endpoints};
 
@@ -10,22 +11,19 @@ endpoints! {
 }
 
 /// Lists the studies that several machines create or have created, newest first. Operators only.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ListClusterJobsRequest {}
 
 /// Cancels a running cluster job; its driver ends within seconds. Committed shards stay, and the
 /// command that began the job continues it. Operators only.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CancelClusterJobRequest {
     /// [`ClusterJob::id`].
     pub job: String,
 }
 
 /// The study that several machines create or have created.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ClusterJob {
     /// SHA-256, in hex, of everything that determines the study.
     pub id: String,
@@ -54,8 +52,7 @@ pub struct ClusterJob {
 }
 
 /// The shards of one stage.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ClusterStage {
     /// The stage: `mine`, `score`, `remote-score` or `rescore`.
     pub name: String,
@@ -77,8 +74,7 @@ pub struct ClusterStage {
 }
 
 /// An executor that has computed shards of a job, with how many and for how long.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ClusterExecutor {
     /// The name: that of its machine and the number of its process.
     pub name: String,

@@ -1,6 +1,7 @@
 //! The requests about jobs, which score pairs of query and document with a model.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::RequestMethod;
 use super::address::RequestAddress;
@@ -8,8 +9,7 @@ use crate::score::RankerInfo;
 use crate::score::rescoring::ScoreStabilityRecord;
 
 /// Creates a job that scores unique pairs with a model. Operators only.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CreateScoringJobRequest {
     /// A model of `ServerInfoResponse`, by its `spec`.
     pub model: String,
@@ -24,13 +24,11 @@ pub struct CreateScoringJobRequest {
 }
 
 /// Lists all jobs, newest first.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ListScoringJobsRequest {}
 
 /// Returns one job; `/api/jobs/{job}/events` sends it as server-sent events until it ends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetScoringJobRequest {
     /// [`ScoringJob::id`].
     pub job: String,
@@ -49,32 +47,28 @@ impl GetScoringJobRequest {
 }
 
 /// Cancels a job. Its scores so far are stored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CancelScoringJobRequest {
     /// [`ScoringJob::id`].
     pub job: String,
 }
 
 /// Resumes a canceled or failed job where it stopped.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ResumeScoringJobRequest {
     /// [`ScoringJob::id`].
     pub job: String,
 }
 
 /// Returns the scores of a job.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetJobScoresRequest {
     /// [`ScoringJob::id`].
     pub job: String,
 }
 
 /// The scores of a job's pairs, in their order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct JobScoresResponse {
     /// The model that computed the scores.
     pub ranker: RankerInfo,
@@ -89,8 +83,7 @@ pub struct JobScoresResponse {
 }
 
 /// A job that scores pairs with a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ScoringJob {
     /// Identifier of the job, the last segment of its address.
     pub id: String,
@@ -117,8 +110,7 @@ pub struct ScoringJob {
 }
 
 /// The state of a scoring job or a training, from waiting in the queue to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JobState {
     /// The job waits in the queue.

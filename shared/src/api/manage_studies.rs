@@ -1,6 +1,7 @@
 //! Requests of operators that publish, withdraw, rename and upload studies.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::endpoints;
 use crate::study::Study;
@@ -12,8 +13,7 @@ endpoints! {
 }
 
 /// Publishes or withdraws a study, or changes its title or description. What is left out stays.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UpdateStudyRequest {
     /// Name of the study that is changed.
     pub study: String,
@@ -30,8 +30,7 @@ pub struct UpdateStudyRequest {
 
 /// Stores a study that was made elsewhere, such as in the Workbench. It is withdrawn until it is
 /// published.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UploadStudyRequest {
     /// The name in addresses: lowercase letters, digits, hyphens. That of the file is ignored.
     pub name: String,

@@ -1,11 +1,11 @@
 //! Parsed Markdown: what is left of a text by a user, without HTML, images and unsafe links.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A node of a parsed text, which pages show as text or as an element of their own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MarkdownNode {
     /// Text without markup, in which nothing stands for HTML.
     Text(String),
@@ -20,15 +20,14 @@ pub enum MarkdownNode {
         /// What the part is, with its level, first number or target.
         kind: MarkdownElementKind,
         /// Its content, at most twelve elements deep.
-        #[cfg_attr(feature = "openapi", schema(no_recursion))]
+        #[schema(no_recursion)]
         children: Vec<MarkdownNode>,
     },
 }
 
 /// What a part of a parsed text is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MarkdownElementKind {
     /// A paragraph of the text.
     Paragraph,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::endpoints;
 use crate::score::RankerInfo;
@@ -16,22 +17,19 @@ endpoints! {
 }
 
 /// Lists every use of every model that the server was started with. Operators only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ListModelsRequest {}
 
 /// Loads a model now, even if an earlier attempt failed, and returns its new state. Operators
 /// only.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LoadModelRequest {
     /// [`ModelStatus::spec`].
     pub model: String,
 }
 
 /// A use of a model, loaded or not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelStatus {
     /// The ranker as requested: `all-MiniLM-L6-v2:bi`.
     pub spec: String,
@@ -43,8 +41,7 @@ pub struct ModelStatus {
 }
 
 /// Where the files of a model come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ModelSource {
     /// A folder of the server's machine.
@@ -60,8 +57,7 @@ pub enum ModelSource {
 }
 
 /// Whether a model is in memory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum ModelLoadState {
     /// The model has not been needed so far.
@@ -76,8 +72,7 @@ pub enum ModelLoadState {
 }
 
 /// Description of a model in memory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LoadedModelInfo {
     /// The description that readers see.
     pub ranker: RankerInfo,
@@ -97,14 +92,12 @@ pub struct LoadedModelInfo {
 
 /// Returns the model that `/rerank` uses unless a request names another one, in the format of
 /// text-embeddings-inference. For everybody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetModelInfoRequest {}
 
 /// The response to [`GetModelInfoRequest`]. The keys are those of text-embeddings-inference; those
 /// of its queue and its threads are absent, because this server has no such settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelInfoResponse {
     /// The spec of the model: `all-MiniLM-L6-v2:bi`.
     pub model_id: String,
@@ -128,8 +121,7 @@ pub struct ModelInfoResponse {
 }
 
 /// What a model of [`ModelInfoResponse`] does. Every model of this server ranks texts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServedModelTask {
     /// A model for `/rerank`, with the labels of its outputs.
@@ -143,13 +135,11 @@ pub enum ServedModelTask {
 
 /// Lists the models that `/rerank` and `/api/score` accept, in the format of OpenAI's API. For
 /// everybody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ListServedModelsRequest {}
 
 /// The response to [`ListServedModelsRequest`], a list object of OpenAI's API.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ServedModelList {
     /// Always `list`.
     pub object: String,
@@ -158,8 +148,7 @@ pub struct ServedModelList {
 }
 
 /// A model of [`ServedModelList`], as requests name it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ServedModel {
     /// The spec, as requests name it.
     pub id: String,

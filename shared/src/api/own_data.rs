@@ -1,6 +1,7 @@
 //! The data of the caller: everything that is stored about them, and the deletion of their account.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::annotation::{EventWithStatus, TaskId};
 use super::endpoints;
@@ -14,13 +15,11 @@ endpoints! {
 }
 
 /// Returns everything that is stored about the caller, as a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetOwnDataRequest {}
 
 /// Everything that is stored about a person, without the hashes of password and sessions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OwnDataResponse {
     /// The person.
     pub person: Person,
@@ -39,8 +38,7 @@ pub struct OwnDataResponse {
 }
 
 /// The times of a session, in milliseconds since 1970.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OwnSession {
     /// When the person signed in.
     pub started_ms: u64,
@@ -51,8 +49,7 @@ pub struct OwnSession {
 }
 
 /// An invitation for a person or by a person; times are in milliseconds since 1970.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OwnInvitation {
     /// Whether the person created it; otherwise it is for them.
     pub is_created_by_person: bool,
@@ -70,8 +67,7 @@ pub struct OwnInvitation {
 }
 
 /// What is stored about a person in one task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OwnTaskData {
     /// The id of the task.
     pub task: TaskId,
@@ -88,8 +84,7 @@ pub struct OwnTaskData {
 
 /// Deletes the account of the caller: name, password, sessions and open invitations. What they
 /// decided stays, as that of a deleted person. This cannot be undone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeleteOwnAccountRequest {
     /// The name of the caller, as confirmation.
     pub confirmed_name: String,

@@ -5,6 +5,7 @@
 //! the header [`CSRF_HEADER`].
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::endpoints;
 use crate::annotation::PersonId;
@@ -34,9 +35,19 @@ pub const MAX_INVITATION_HOURS: u32 = 720;
 
 /// The role of a person. Each role includes the permissions of those before it.
 #[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    ToSchema,
 )]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessRole {
     /// Reads what is published.
@@ -71,13 +82,11 @@ impl AccessRole {
 }
 
 /// Requests the role and the identity of the caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GetSessionRequest {}
 
 /// The identity and the role of the caller.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionResponse {
     /// The role of the caller.
     pub role: AccessRole,
@@ -92,8 +101,7 @@ pub struct SessionResponse {
 }
 
 /// A registered person: id, display name and whether a password is set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Person {
     /// The id, assigned by the server.
     pub id: PersonId,
@@ -104,16 +112,14 @@ pub struct Person {
 }
 
 /// Returns what an unused invitation grants.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LookUpInvitationRequest {
     /// The part of the link after `#`.
     pub token: String,
 }
 
 /// What an unused invitation grants.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct InvitationGrantsResponse {
     /// The role that it grants.
     pub role: AccessRole,
@@ -126,8 +132,7 @@ pub struct InvitationGrantsResponse {
 
 /// Uses an invitation, once, and starts a session. An operator without a name may choose one
 /// without an invitation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AcceptInvitationRequest {
     /// The part of the link after `#`; `None` for an operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,8 +146,7 @@ pub struct AcceptInvitationRequest {
 }
 
 /// Starts a session of a person with a password.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SignInRequest {
     /// The name, in any case.
     pub name: String,
@@ -152,16 +156,14 @@ pub struct SignInRequest {
 
 /// Starts a session of an operator without a name, by the link that the server prints each time it
 /// starts. The link works once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OperatorSignInRequest {
     /// The part of the link after `#`.
     pub token: String,
 }
 
 /// Ends the session of the caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SignOutRequest {
     /// Whether to end all other sessions of the person as well, or all that were started by
     /// operator links.
@@ -170,8 +172,7 @@ pub struct SignOutRequest {
 }
 
 /// Sets the caller's own password and ends all their other sessions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SetPasswordRequest {
     /// The current password, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,13 +183,11 @@ pub struct SetPasswordRequest {
 }
 
 /// Lists all people with a name, and unused invitations. Curators only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ListPeopleRequest {}
 
 /// The people of a server and its unused invitations.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PeopleAndInvitationsResponse {
     /// The accounts, by ascending id.
     pub people: Vec<PersonAccountSummary>,
@@ -197,8 +196,7 @@ pub struct PeopleAndInvitationsResponse {
 }
 
 /// A person as curators see them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PersonAccountSummary {
     /// The person.
     pub person: Person,
@@ -218,8 +216,7 @@ pub struct PersonAccountSummary {
 }
 
 /// An invitation that can still be used. Its token is not stored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PendingInvitation {
     /// The id, assigned by the server.
     pub id: u32,
@@ -236,8 +233,7 @@ pub struct PendingInvitation {
 }
 
 /// Creates an invitation. Curators invite annotators, operators anybody.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CreateInvitationRequest {
     /// The role that it grants; ignored for a person who has one.
     pub role: AccessRole,
@@ -252,8 +248,7 @@ pub struct CreateInvitationRequest {
 }
 
 /// A created invitation with its token, which is shown only here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CreateInvitationResponse {
     /// The invitation as stored.
     pub invitation: PendingInvitation,
@@ -263,8 +258,7 @@ pub struct CreateInvitationResponse {
 
 /// Revokes the access of a person and ends all their sessions, or withdraws an invitation.
 /// Annotations stay. Curators may revoke annotators, operators everybody but themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum RevokePersonOrInvitationRequest {
     /// A person.

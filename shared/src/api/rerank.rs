@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::endpoints;
 use crate::error::Error;
@@ -25,8 +26,7 @@ endpoints! {
 /// log-probability, (1 + c) / 2 of a cosine c, and (1 + x / (1 + |x|)) / 2 of any other number x,
 /// such as a sum of cosines of a late-interaction model or an inner product. All of these increase
 /// with the original score, so the order is the same. `raw_scores` returns the original scores.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RerankRequest {
     /// The query.
     pub query: String,
@@ -74,8 +74,7 @@ pub struct RerankRequest {
 
 /// Ranks documents for a query, best first, with a model of this server, in the format of Cohere,
 /// Jina, vLLM and infinity. Scores are as described at [`RerankRequest`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CohereRerankRequest {
     /// The query.
     pub query: String,
@@ -118,8 +117,7 @@ impl CohereRerankRequest {
 }
 
 /// A document of a request: a text, or an object with named fields.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged, expecting = "a document must be a string or an object")]
 pub enum RerankDocument {
     /// The text of the document.
@@ -161,8 +159,7 @@ impl RerankDocument {
 }
 
 /// The end at which a text that is too long is cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TruncationDirection {
     /// The beginning is cut.
@@ -174,8 +171,7 @@ pub enum TruncationDirection {
 }
 
 /// The response to [`RerankRequest`]: a list for `texts`, an object for `documents`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum RerankResponse {
     /// The format of text-embeddings-inference.
@@ -185,8 +181,7 @@ pub enum RerankResponse {
 }
 
 /// A ranked document of a [`RerankRequest`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RankedText {
     /// The position in the request.
     pub index: u64,
@@ -198,8 +193,7 @@ pub struct RankedText {
 }
 
 /// The ranked documents in Cohere's format.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CohereRerankResponse {
     /// The id of this response, for logs.
     pub id: String,
@@ -216,8 +210,7 @@ pub struct CohereRerankResponse {
 }
 
 /// A ranked document of a [`CohereRerankRequest`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CohereRerankResult {
     /// The position in the request.
     pub index: u64,
@@ -229,8 +222,7 @@ pub struct CohereRerankResult {
 }
 
 /// A document in a response.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CohereResultDocument {
     /// The text that was ranked.
     pub text: String,
@@ -238,8 +230,7 @@ pub struct CohereResultDocument {
 
 /// The number of tokens that a model has read: the query once for each document, and the
 /// documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CohereRerankTokenUsage {
     /// All tokens.
     pub prompt_tokens: u64,
@@ -248,8 +239,7 @@ pub struct CohereRerankTokenUsage {
 }
 
 /// Metadata of a response in Cohere's format.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CohereRerankMeta {
     /// The version of the API.
     pub api_version: CohereApiVersion,
@@ -261,16 +251,14 @@ pub struct CohereRerankMeta {
 }
 
 /// The version of Cohere's API whose format the response has.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CohereApiVersion {
     /// `1` or `2`.
     pub version: String,
 }
 
 /// The units that Cohere would bill; nothing is billed here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CohereBilledUnits {
     /// Always 1.
     pub search_units: u64,

@@ -1,10 +1,12 @@
 //! The checks that a server runs on itself every few minutes, and how they ended.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A check that a server runs on itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum SiteCheck {
     /// The instances of a small collection are those that are known.
@@ -42,8 +44,7 @@ impl SiteCheck {
 }
 
 /// The result of the last round of checks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SiteCheckReport {
     /// When the round ended, in milliseconds since 1970.
     pub finished_ms: u64,
@@ -52,8 +53,7 @@ pub struct SiteCheckReport {
 }
 
 /// A check that failed, with what is wrong since when.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SiteCheckFailure {
     /// The check.
     pub check: SiteCheck,

@@ -1,6 +1,7 @@
 //! Trainings on the server: operators start, follow and cancel them, visitors see published ones.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::address::RequestAddress;
 use super::{JobState, RequestMethod, endpoints};
@@ -18,13 +19,11 @@ endpoints! {
 }
 
 /// Lists the trainings that the caller may see, newest first. Visitors see published ones.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ListTrainingsRequest {}
 
 /// The trainings of a server, and what an operator can train.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrainingListResponse {
     /// The trainings, newest first.
     pub trainings: Vec<TrainingJob>,
@@ -34,8 +33,7 @@ pub struct TrainingListResponse {
 }
 
 /// The networks, collections and recipes that a training can use.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrainingChoices {
     /// The networks, as in `axioscope train --model`.
     pub models: Vec<String>,
@@ -46,8 +44,7 @@ pub struct TrainingChoices {
 }
 
 /// An imported collection with its splits of queries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrainingCollection {
     /// The name of the collection.
     pub name: String,
@@ -56,8 +53,7 @@ pub struct TrainingCollection {
 }
 
 /// Creates a training and puts it into the queue. Operators only.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CreateTrainingRequest {
     /// The name of the trained ranker, also of its folder and its address: lowercase letters,
     /// digits and hyphens.
@@ -70,8 +66,7 @@ pub struct CreateTrainingRequest {
 }
 
 /// Returns one training with its learning curve.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetTrainingRequest {
     /// [`TrainingJob::name`].
     pub training: String,
@@ -92,24 +87,21 @@ impl GetTrainingRequest {
 }
 
 /// Cancels a training. Its last checkpoint is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CancelTrainingRequest {
     /// [`TrainingJob::name`].
     pub training: String,
 }
 
 /// Resumes a canceled or failed training from its last checkpoint.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ResumeTrainingRequest {
     /// [`TrainingJob::name`].
     pub training: String,
 }
 
 /// Publishes a training, or withdraws it from visitors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UpdateTrainingRequest {
     /// [`TrainingJob::name`].
     pub training: String,
@@ -118,8 +110,7 @@ pub struct UpdateTrainingRequest {
 }
 
 /// A training in the queue of the server.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrainingJob {
     /// The name of the trained ranker, the last segment of its address.
     pub name: String,
@@ -146,8 +137,7 @@ pub struct TrainingJob {
 }
 
 /// One training with its learning curve.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrainingResponse {
     /// The training.
     pub job: TrainingJob,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::ToSchema;
 
 /// A document of a collection, the unit of retrieval; [`DocumentFields`] describes its parts.
 #[derive(Clone, PartialEq, Eq)]
@@ -17,12 +18,8 @@ pub struct Document {
 }
 
 /// The fields of a document, to create it and to write it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(as = Document, description = "A document of a collection, the unit of retrieval.")
-)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = Document, description = "A document of a collection, the unit of retrieval.")]
 pub struct DocumentFields<'a> {
     /// The id as in the file: 1 to 512 bytes without white space, control characters and
     /// bidirectional controls.

@@ -19,6 +19,7 @@ use std::io::Read;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::lines::rows::{
     AcceptedRowWarnings, IdFirstOccurrences, feed_nonblank_lines_to_parser, quote_text,
@@ -29,8 +30,7 @@ use crate::error::Error;
 
 /// A pair of texts of a dataset-transfer test, the preferred one first. It is also a row of
 /// `transfer` files, with the keys `_id`, `query`, `a`, `b` and `group`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DatasetTransferPair {
     /// The id, unique in its file.
     #[serde(rename = "_id")]

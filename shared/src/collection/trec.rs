@@ -12,6 +12,7 @@ use std::fmt;
 use std::io::Read;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::lines::rows::{
     AcceptedRowWarnings, IdFirstOccurrences, column_count_error, feed_nonblank_lines_to_parser,
@@ -151,8 +152,7 @@ pub fn read_imported_scores(file: FileInput<'_, impl Read>) -> Result<ImportedSc
 }
 
 /// Ids that a file uses and the collection does not have.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UnknownCollectionIds {
     /// The number of different unknown queries.
     pub n_queries: u64,

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::input::RankerComparisonInput;
 use super::query_list::{QueryWithPairedMetrics, query_with_metrics};
@@ -23,8 +24,7 @@ use crate::text::Analyzer;
 pub const MAX_EXAMPLES: usize = 3;
 
 /// A query with the top document of each ranker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedQueryWithTopDocuments {
     /// The query with its metrics.
     pub metrics: QueryWithPairedMetrics,
@@ -39,8 +39,7 @@ pub struct ComparedQueryWithTopDocuments {
 }
 
 /// A document of a compared query.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedDocument {
     /// Its id.
     pub doc_id: String,

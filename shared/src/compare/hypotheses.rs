@@ -16,6 +16,7 @@
 //!   above 0.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::paired_means::PairedMetricMeans;
 use super::query_groups::QueryTokenFractionBucket;
@@ -24,8 +25,7 @@ use crate::stats::correlation::pearson_correlation;
 use crate::stats::{EstimateWithInterval, MIN_BOOTSTRAP_UNITS};
 
 /// One of the four hypotheses of Padigela, Zamani and Croft (2019).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PadigelaHypothesis {
     /// H1: the first ranker is more biased towards query terms.
@@ -61,8 +61,7 @@ impl PadigelaHypothesis {
 }
 
 /// The outcome of a hypothesis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HypothesisOutcome {
     /// The whole interval is on the stated side of 0.
@@ -74,8 +73,7 @@ pub enum HypothesisOutcome {
 }
 
 /// A hypothesis with its number.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HypothesisResult {
     /// The hypothesis.
     pub hypothesis: PadigelaHypothesis,

@@ -1,13 +1,13 @@
 //! One value of each ranker for each query: means, their difference and its significance.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::query_metrics::PairedQueryMetrics;
 use crate::stats::{EstimateWithInterval, bootstrap, permutation, t_test};
 
 /// The means of a metric of two rankers over the same queries.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PairedMetricMeans {
     /// The number of queries for which both rankers have a value.
     pub n_queries: u64,
@@ -54,8 +54,7 @@ pub(super) fn compute_paired_means_and_tests(
 }
 
 /// ΔRR, the RR@10 of the second ranker minus that of the first, query by query.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReciprocalRankDifferenceSummary {
     /// The number of queries on which the second ranker is better.
     pub n_better: u64,

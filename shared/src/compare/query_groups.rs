@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::MAX_DEPTH;
 use super::query_metrics::PairedQueryMetrics;
@@ -22,8 +23,7 @@ pub const MAX_QUERY_LENGTH: u32 = 10;
 pub const MAX_BIGRAMS: usize = 15;
 
 /// The mean RR@10 of one ranker over some queries.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RankerMrr {
     /// Queries.
     pub n_queries: u64,
@@ -32,8 +32,7 @@ pub struct RankerMrr {
 }
 
 /// Queries by FQT. A bucket includes its lower edge but not its upper one; the last includes both.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct QueryTokenFractionBucket {
     /// The lower and the upper edge.
     pub edges: [f64; 2],
@@ -42,8 +41,7 @@ pub struct QueryTokenFractionBucket {
 }
 
 /// The mean RR@10 of both rankers over the same queries.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct MrrComparison {
     /// Queries with a relevant document.
     pub n_queries: u64,
@@ -54,8 +52,7 @@ pub struct MrrComparison {
 }
 
 /// Queries with the same number of tokens.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct QueryLengthGroup {
     /// The number of tokens, separated by white space; [`MAX_QUERY_LENGTH`] + 1 for all longer
     /// queries.
@@ -65,8 +62,7 @@ pub struct QueryLengthGroup {
 }
 
 /// Queries of one question class.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct QuestionClassGroup {
     /// The class; `None` for queries without one.
     pub question_class: Option<QuestionClass>,
@@ -75,8 +71,7 @@ pub struct QuestionClassGroup {
 }
 
 /// Queries that begin with the same two tokens.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OpeningBigramGroup {
     /// The tokens in lowercase, separated by a space.
     pub bigram: String,
@@ -85,8 +80,7 @@ pub struct OpeningBigramGroup {
 }
 
 /// MUR, the matches up to a result: `MUR(i, q) = |top-i(first) ∩ top-i(second)|`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TopDocumentOverlap {
     /// The number of queries.
     pub n_queries: u64,

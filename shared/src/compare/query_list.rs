@@ -1,6 +1,7 @@
 //! The list of the queries behind a number or a bar.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::input::RankerComparisonInput;
 use super::query_groups::{capped_query_length, query_token_fraction_bucket_index};
@@ -19,8 +20,7 @@ pub const MAX_QUERY_CHARACTERS: usize = 300;
 
 /// The group of queries to list: all, an FQT bucket, a length, a change in RR, a question class, a
 /// bigram.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "group")]
 pub enum ComparedQueryGroup {
     /// All queries that count.
@@ -69,8 +69,7 @@ pub enum ComparedQueryGroup {
 }
 
 /// How RR changes from the first ranker to the second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReciprocalRankChangeKind {
     /// From 0 to 1.
@@ -107,8 +106,7 @@ impl ReciprocalRankChangeKind {
 }
 
 /// A fraction computed over the top documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TopDocumentTermFraction {
     /// The fraction of query tokens.
@@ -118,8 +116,7 @@ pub enum TopDocumentTermFraction {
 }
 
 /// The options of a list of queries.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedQueryListOptions {
     /// The group of queries.
     #[serde(default)]
@@ -152,8 +149,7 @@ impl Default for ComparedQueryListOptions {
 }
 
 /// The order of a list of queries.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedQuerySort {
     /// In the order of the collection.
@@ -166,8 +162,7 @@ pub enum ComparedQuerySort {
 }
 
 /// One page of a list of queries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedQueryPage {
     /// The number of queries in the group.
     pub n_queries: u64,
@@ -176,8 +171,7 @@ pub struct ComparedQueryPage {
 }
 
 /// A query with its metrics.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct QueryWithPairedMetrics {
     /// Its id.
     pub query_id: String,

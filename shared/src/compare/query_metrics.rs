@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::input::RankerComparisonInput;
 use super::question_class::{QuestionClass, classify_question};
@@ -16,8 +17,7 @@ use crate::error::Error;
 use crate::text::{Analyzer, Stemmer, Stopwords};
 
 /// The metrics of one query for two rankers; values of the first ranker come first.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PairedQueryMetrics {
     /// The position of the query in the collection.
     pub query_no: u32,

@@ -10,12 +10,12 @@
 mod head_nouns;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use head_nouns::{is_superlative, question_class_of_noun, word_list_contains};
 
 /// The question class: the kind of answer that a question asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuestionClass {
     /// An abbreviation or its long form.

@@ -1,14 +1,14 @@
 //! Statistics of a collection and of query terms, as lexical rankers need them.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Index;
 use crate::text::vocabulary::TermNo;
 use crate::text::{Analyzer, Vocabulary};
 
 /// The numbers of documents and term occurrences of a collection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentAndTermTotals {
     /// N, the number of documents, including empty ones.
     pub n_docs: u64,
@@ -36,8 +36,7 @@ impl DocumentAndTermTotals {
 }
 
 /// The document frequency and the collection frequency of a term.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TermStatistics {
     /// The number of documents that contain the term.
     pub df: u32,

@@ -2,13 +2,13 @@
 //! fine-tuning.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{LateInteractionRankerAnalysis, LateInteractionWordStatistics};
 use crate::stats::correlation::CorrelationWithSampleSize;
 
 /// A late-interaction analysis in sum.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LateInteractionSummary {
     /// The name of the ranker.
     pub label: String,

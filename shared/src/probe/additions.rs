@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::manipulation::{Manipulation, ManipulationInput, ManipulationWordLists};
 use super::mining::draw_random_indices;
@@ -19,8 +20,7 @@ use crate::text::linguistics::{LinguisticAnalysis, tag_words_and_noun_phrases};
 
 /// The numbers of documents and queries that were added to the collection of a study; they are the
 /// last.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AddedDocAndQueryCounts {
     /// The number of added documents.
     pub n_docs: u32,

@@ -1,10 +1,10 @@
 //! Claims: what an instance expects of the scores of its documents.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A statement about scores. Over documents it is a claim to test; over numbers it has a verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ScoreClaim<T> {
     /// The winner scores higher: `winner > loser`.
@@ -115,8 +115,7 @@ impl<T: Copy> ScoreClaim<T> {
 }
 
 /// The kind of a claim, without its documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScoreClaimKind {
     /// The first scores higher: first `>` second.
@@ -182,8 +181,7 @@ impl ScoreClaimKind {
 }
 
 /// Whether a tie agrees with the claim (`>=`) or not (`>`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TieAgreementWithClaim {
     /// The claim is `>=`, so that a tie agrees with it.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{AxiomVariant, Probe, ScoreClaim, ScoreClaimKind, StudyDocNo};
 use crate::error::{Error, ErrorFieldName};
@@ -35,8 +36,7 @@ pub struct InstancesHeader {
 
 /// All instances of one axiom in one variant, as columns of integers ordered by query and then by
 /// documents.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProbeInstances {
     /// The probe that found them.
     #[serde(rename = "axiom")]
@@ -52,7 +52,7 @@ pub struct ProbeInstances {
     /// For each query the offset of its instances, followed by their number.
     starts: Vec<u32>,
     /// `arity` documents for each instance.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
+    #[schema(value_type = Vec<u32>)]
     #[serde(alias = "texts")]
     docs: OwnedOrSharedIntegers,
 }

@@ -1,13 +1,13 @@
 //! The thresholds of probes, with units and sources, and the variants of axioms.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::ToSchema;
 
 use crate::error::Error;
 
 /// The thresholds that decide what becomes an instance. Stored with every result. Those that are
 /// left out have the values of [`MiningThresholds::STANDARD`], except δ.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MiningThresholds {
     /// δ, the largest difference in length, in terms, at which two documents count as equally long;
@@ -183,8 +183,7 @@ impl MiningThresholds {
 }
 
 /// The paper whose printed definitions variant `paper` uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AxiomDefinitionPaper {
     /// Rennings, Moraes & Hauff, ECIR 2019.
@@ -194,8 +193,7 @@ pub enum AxiomDefinitionPaper {
 }
 
 /// A variant of the definition of an axiom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AxiomVariant {
     /// The definitions of Axioscope.

@@ -20,10 +20,10 @@ use super::{BoundRelation, MeasuredPrecondition, PreconditionQuantity, ProbeDesc
 use crate::error::{Error, ErrorFieldName};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A measurement of a document for a query. Documents without a value are left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocumentMeasurement {
     /// The grade in the qrels; no value without a judgment.

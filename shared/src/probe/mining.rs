@@ -10,6 +10,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
 
 use super::features::{
     AxiomInstancesForQuery, DocumentFeatureExtractor, DocumentFeatures, QueryPoolFeatures,
@@ -21,8 +22,7 @@ use crate::index::{DocNo, Index};
 use crate::word_vectors::IndexedWordVectors;
 
 /// A document to score: one of the collection, or one derived from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum OriginalOrDerivedDocument {
     /// A document of the collection.

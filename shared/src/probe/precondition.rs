@@ -1,15 +1,14 @@
 //! Preconditions as measured: the quantity, its value and the bound.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-#[cfg(feature = "openapi")]
 use super::Probe;
 use super::{Axiom, DocumentMeasurement, IrAxiomsAxiom};
 
 /// The quantity of a precondition. Names include the unit; the front end has the labels. Documents
 /// are counted from 1 in the order of the claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", tag = "of")]
 pub enum PreconditionQuantity {
     /// | |document a| − |document b| |, in terms.
@@ -143,7 +142,7 @@ pub enum PreconditionQuantity {
     /// The preference of an axiom in a formula: 1 for document 1, −1 for document 2, or 0.
     AxiomPreference {
         /// The axiom in the formula.
-        #[cfg_attr(feature = "openapi", schema(value_type = Probe))]
+        #[schema(value_type = Probe)]
         axiom: Axiom,
     },
     /// The value of a formula.
@@ -176,8 +175,7 @@ impl PreconditionQuantity {
 }
 
 /// The relation of a measured value to its bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoundRelation {
     /// The value is at most the bound: `<=`.
@@ -191,8 +189,7 @@ pub enum BoundRelation {
 }
 
 /// A precondition as measured. Without a value it fails.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct MeasuredPrecondition {
     /// The quantity that was measured, with the documents it is about.
     pub quantity: PreconditionQuantity,

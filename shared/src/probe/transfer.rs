@@ -14,6 +14,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
 
 use crate::collection::document_pairs::DatasetTransferPair;
 use crate::error::{Error, ErrorFieldName};
@@ -128,8 +129,7 @@ impl FromStr for DatasetTransferTest {
 }
 
 /// The source of the query of a pair.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransferQuerySource {
     /// The query is given with the pair.
@@ -155,8 +155,7 @@ pub struct TransferPairSet {
 }
 
 /// The numbers of pairs of a set that were used and skipped.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UsedAndSkippedPairCounts {
     /// The number of pairs in the file.
     pub n_pairs: u64,

@@ -1,13 +1,13 @@
 //! The papers whose tables can be reproduced: names, citations, variants and data.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::error::Error;
 use crate::probe::AxiomVariant;
 
 /// A paper whose tables can be reproduced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReproduciblePaper {
     /// Rennings, Moraes & Hauff, ECIR 2019.

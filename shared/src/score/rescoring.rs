@@ -5,6 +5,7 @@
 //! counted when the study is shown ([`crate::study::score_stability`]).
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::QueryDocumentPairs;
 use crate::probe::{ProbeInstances, StudyDocNo};
@@ -16,8 +17,7 @@ const QUERIES: usize = 8;
 const PAIRS_OF_A_QUERY: usize = 16;
 
 /// How the scores of a ranker were computed, and the scores of some pairs under other conditions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ScoreStabilityRecord {
     /// The device, precision and activation of the original scores.
     #[serde(flatten)]
@@ -28,8 +28,7 @@ pub struct ScoreStabilityRecord {
 }
 
 /// The device, the precision and the activation with which scores were computed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ScoringEnvironment {
     /// Device: `cpu` or `cuda:0`.
     pub device: String,
@@ -42,8 +41,7 @@ pub struct ScoringEnvironment {
 }
 
 /// The scores of some pairs under another condition.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RescoredPairs {
     /// The condition under which they were scored.
     pub condition: RescoringCondition,
@@ -55,8 +53,7 @@ pub struct RescoredPairs {
 }
 
 /// How the computation differs from the original one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RescoringCondition {
     /// Each query and document is scored alone, not in a batch.

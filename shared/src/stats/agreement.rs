@@ -23,6 +23,7 @@
 //! group, the interval is the whole range.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::EstimateWithInterval;
 use super::bootstrap::{BootstrapSampler, N_RESAMPLES, percentile_interval};
@@ -41,8 +42,7 @@ pub struct ItemRatings {
 }
 
 /// The distance δ between two categories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RatingScaleLevel {
     /// `δ² = 1` for any two categories.
@@ -54,8 +54,7 @@ pub enum RatingScaleLevel {
 }
 
 /// A coefficient of inter-annotator agreement with its confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgreementCoefficient {
     /// The coefficient with its 95 % interval; at most 1.
     pub estimate: EstimateWithInterval,

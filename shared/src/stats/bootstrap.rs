@@ -19,6 +19,7 @@
 use rand_core::RngCore;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::permutation::TwoRankerSatisfiedCounts;
 use crate::stats::EstimateWithInterval;
@@ -44,8 +45,7 @@ pub struct QueryVerdictCounts {
 }
 
 /// A fraction over instances and over queries, with intervals.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SatisfiedFractionEstimates {
     /// The fraction over instances, so that a query weighs as much as it has instances.
     #[serde(alias = "micro")]

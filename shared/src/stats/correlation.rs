@@ -2,6 +2,7 @@
 //! `tanh(artanh r ± 1.96 / √(n - 3))`.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::EstimateWithInterval;
 
@@ -9,8 +10,7 @@ use super::EstimateWithInterval;
 pub(super) const Z_975: f64 = 1.959_963_984_540_054;
 
 /// Pearson's r and the number of points.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CorrelationWithSampleSize {
     /// Pearson's r, from −1 to 1.
     pub r: EstimateWithInterval,
@@ -63,8 +63,7 @@ pub fn fit_least_squares_line(points: &[[f64; 2]]) -> Option<RegressionLine> {
 }
 
 /// A least-squares regression line, `y = slope · x + intercept`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RegressionLine {
     /// The increase of y when x increases by 1.
     pub slope: f64,

@@ -14,6 +14,7 @@
 use rand_core::RngCore;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::EstimateWithInterval;
 use super::bootstrap::{N_RESAMPLES, SEED, STREAM, bootstrap_fraction_difference};
@@ -30,8 +31,7 @@ pub struct TwoRankerSatisfiedCounts {
 }
 
 /// The difference between two rankers.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SatisfiedFractionDifference {
     /// The fraction of the first ranker minus that of the second, over the same instances.
     #[serde(alias = "micro")]

@@ -11,13 +11,13 @@
 //! The items must be independent, such as the answers of one person to one item each.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::EstimateWithInterval;
 use super::correlation::Z_975;
 
 /// A count out of a total.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Proportion {
     /// The number of items that count, at most `total`.
     pub n: u64,

@@ -5,10 +5,10 @@
 //! the paired t-test. Each difference is a unit.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The test of a mean against 0.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OneSampleTTestResult {
     /// The t statistic; infinite if all differences are equal and not 0.
     pub t: f64,

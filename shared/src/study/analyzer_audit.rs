@@ -5,14 +5,14 @@
 //! The pools stay the same, so only the terms change; a cap per query is ignored.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::collection::Collection;
 use crate::probe::mining::{InstanceMiner, PooledQuery};
 use crate::probe::{AxiomVariant, MiningResult, Probe, ProbeInstances};
 
 /// How many instances of a study are still instances under one other analyzer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct InstanceRetentionUnderAnalyzer {
     /// The other analyzer: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
@@ -21,8 +21,7 @@ pub struct InstanceRetentionUnderAnalyzer {
 }
 
 /// How many instances of one axiom in one variant are still instances under the other analyzer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct InstanceRetentionAcrossAnalyzers {
     /// The probe whose instances were checked.
     #[serde(rename = "axiom")]

@@ -12,6 +12,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Study;
 use super::controls::{InstanceFilter, StudyPageControls};
@@ -76,8 +77,7 @@ impl FromStr for TieThreshold {
 serialize_as_text!(TieThreshold);
 
 /// The options of the behavioral tests.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BehavioralTestOptions {
     /// Only queries of this split count; `None` takes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,8 +92,9 @@ pub struct BehavioralTestOptions {
 }
 
 /// The documents whose samples count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum RelevanceSlice {
     /// All documents.
@@ -129,8 +130,7 @@ impl RelevanceSlice {
 }
 
 /// A ranker with its tie threshold.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TestedRanker {
     /// The tested ranker, with its parameters and fingerprint.
     pub ranker: RankerInfo,
@@ -141,8 +141,7 @@ pub struct TestedRanker {
 }
 
 /// The effect of a set of samples on one ranker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BehavioralEffect {
     /// Samples whose first document is preferred by more than δ.
     pub n_positive: u64,
@@ -190,8 +189,7 @@ impl BehavioralEffect {
 }
 
 /// A behavioral test on one slice with its effect on each ranker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BehavioralTestRow {
     /// The probe.
     pub probe: Probe,
@@ -206,8 +204,7 @@ pub struct BehavioralTestRow {
 }
 
 /// The results of all behavioral tests of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BehavioralTestResults {
     /// The name of the study.
     pub name: String,

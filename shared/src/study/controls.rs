@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Study;
 use crate::error::Error;
@@ -11,8 +12,7 @@ use crate::score::RankerQueryDocumentScores;
 use crate::text::Vocabulary;
 
 /// The state of the controls of a study page. It is part of the page's address.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudyPageControls {
     /// The variant of the axioms; `None` takes the first one of the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,8 +38,7 @@ pub struct StudyPageControls {
 }
 
 /// The subset of instances that is aggregated.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstanceSubset {
     /// All instances.

@@ -1,6 +1,7 @@
 //! The definition of a study: what a user writes in a study file.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::trained_rankers::{StudyTraining, validate_trainings};
 use crate::error::{Error, ErrorFieldName};
@@ -13,8 +14,7 @@ use crate::user_text::{has_no_visible_character, reject_invisible_characters};
 
 /// The definition of a study, as written in its TOML file, with defaults for all keys but `name`
 /// and `collection`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StudyDefinition {
     /// The version of this layout; 1.
@@ -71,8 +71,7 @@ pub struct StudyDefinition {
 }
 
 /// Files that manipulations look words up in. They are in the folders in which runs are allowed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManipulationLookupFiles {
     /// A stop list, one word per line; `None` takes the built-in English function words.
@@ -94,8 +93,7 @@ impl ManipulationLookupFiles {
 }
 
 /// A file with document pairs of one transfer set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransferSetFile {
     /// The name of the set: `fluency`.

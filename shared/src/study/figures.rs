@@ -8,6 +8,7 @@ pub mod query_overlap;
 pub mod scatter;
 
 use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
 
 use super::Study;
 use super::analyzer_audit::InstanceRetentionUnderAnalyzer;
@@ -23,8 +24,7 @@ use reference_comparison::ComparisonWithReferenceRanker;
 use scatter::EffectivenessScatterPlot;
 
 /// The options of the figures: controls, reference ranker, effectiveness measure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudyFigureOptions {
     /// The controls, as on the Study page.
     #[serde(default)]
@@ -71,8 +71,7 @@ fn deserialize_reference<'de, D: Deserializer<'de>>(from: D) -> Result<String, D
 }
 
 /// All figures of a study for one choice of options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudyFigures {
     /// Name of the study.
     pub name: String,

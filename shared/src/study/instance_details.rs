@@ -4,6 +4,7 @@
 mod lexical_analysis;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Study;
 use crate::error::Error;
@@ -22,8 +23,7 @@ use crate::word_vectors::WordSimilarToQuery;
 pub(super) use lexical_analysis::InstanceLexicalAnalysis;
 
 /// The data of the Instance page.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct InstanceDetails {
     /// The title of the study.
     pub study_title: String,
@@ -69,8 +69,7 @@ pub struct InstanceTexts {
 }
 
 /// A text with the positions of query terms in it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HighlightedText {
     /// The text as written. It is user data: show it as text, never as HTML.
     pub text: String,
@@ -86,8 +85,7 @@ fn is_zero(n: &u32) -> bool {
 }
 
 /// An occurrence of a query term.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TermHighlight {
     /// The bytes of the text, in UTF-8.
     pub span: ByteSpan,
@@ -98,8 +96,7 @@ pub struct TermHighlight {
 }
 
 /// A query term with its statistics in the collection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct QueryTermInfo {
     /// The term, after analysis.
     pub term: String,
@@ -117,8 +114,7 @@ pub struct QueryTermInfo {
 }
 
 /// A document of an instance.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct InstanceDocument {
     /// The document id, or `DOC#probe:argument` for a derived document.
     pub id: String,
@@ -143,8 +139,7 @@ pub struct InstanceDocument {
 }
 
 /// The spans of one kind of linguistic unit in a text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LinguisticSpans {
     /// The kind of unit.
     pub unit: LinguisticUnit,
@@ -153,8 +148,7 @@ pub struct LinguisticSpans {
 }
 
 /// The similarity of a query to the words of a document that are not in the query, d − Q.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NonQueryWordsSimilarityToQuery {
     /// cos(d − Q, Q); `None` if one of them has no word with a vector.
     pub cosine: Option<f64>,
@@ -167,8 +161,7 @@ pub struct NonQueryWordsSimilarityToQuery {
 }
 
 /// The scores and the verdict of one ranker on an instance.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RankerInstanceVerdict {
     /// The ranker whose scores decide the verdict.
     pub ranker: RankerInfo,
@@ -183,8 +176,7 @@ pub struct RankerInstanceVerdict {
 }
 
 /// The contribution of each query term to the score of each document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TermScoreContributions {
     /// The lexical ranker whose scores are taken apart.
     pub ranker: RankerInfo,

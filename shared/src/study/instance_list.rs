@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 pub(in crate::study) mod sort_key;
 mod bins;
@@ -25,8 +26,7 @@ pub use lister::InstanceLister;
 pub(in crate::study) use lister::score_deviation;
 
 /// The options of a list of instances: cell, filters, order, page.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct InstanceListOptions {
     /// The controls of the Study page.
     #[serde(default)]
@@ -77,8 +77,7 @@ impl InstanceListOptions {
 
 /// Whether annotators have decided on an instance, be they people or simulated. Only tasks whose
 /// results the reader may see count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewStatus {
     /// At least one decision counts.
@@ -88,8 +87,7 @@ pub enum ReviewStatus {
 }
 
 /// The order of a list of instances. Ties keep the order of queries and documents.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstanceSort {
     /// By what a reader learns from an instance, highest first: `2 r + c + |m| / (|m| + s)`. `r` is
@@ -110,8 +108,7 @@ pub enum InstanceSort {
 }
 
 /// A page of the list, with the distribution of all margins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct InstancePage {
     /// The number of instances that pass the filter.
     pub n_instances: u64,
@@ -129,8 +126,7 @@ pub struct InstancePage {
 }
 
 /// One instance in the list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ListedInstance {
     /// Its number among the instances of the axiom and variant, as used in its address.
     pub number: u64,
@@ -155,8 +151,7 @@ pub struct ListedInstance {
 }
 
 /// Counts of margins in bins of equal width, with 0 on an edge.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct MarginHistogram {
     /// The lower edge of the first bin.
     pub lower_edge: f64,

@@ -1,6 +1,7 @@
 //! The Study page: rankers × axioms, effectiveness, counts, agreement with judgments.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Study;
 use super::analyzer_audit::InstanceRetentionUnderAnalyzer;
@@ -22,8 +23,7 @@ use crate::stats::{EstimateWithInterval, bootstrap::SatisfiedFractionEstimates};
 use crate::verdict::{ClaimOutcomeCounts, VerdictWithMargin};
 
 /// A study in a list, with the data of its card and a small heat map.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudySummary {
     /// The name in addresses.
     pub name: String,
@@ -59,8 +59,7 @@ pub struct StudySummary {
 }
 
 /// The data of the Study page for one state of its controls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudyOverview {
     /// The name in addresses.
     pub name: String,
@@ -126,8 +125,7 @@ pub struct StudyOverview {
 }
 
 /// A split of the queries with its number of queries.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct QuerySplitSize {
     /// `train`, `dev`, `test`.
     pub name: String,
@@ -136,8 +134,7 @@ pub struct QuerySplitSize {
 }
 
 /// One ranker with its cells.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RankerOverviewRow {
     /// The ranker of this row of the heat map.
     pub ranker: RankerInfo,
@@ -184,8 +181,7 @@ impl StudyOverview {
 }
 
 /// The result of one ranker on one axiom.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RankerAxiomResult {
     /// The counts of outcomes.
     pub tally: ClaimOutcomeCounts,
@@ -217,8 +213,7 @@ impl RankerAxiomResult {
 }
 
 /// One axiom with the counts of its instances.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AxiomOverviewColumn {
     /// The probe of the column.
     #[serde(rename = "axiom")]

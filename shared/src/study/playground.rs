@@ -2,6 +2,7 @@
 //! ranker.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use std::collections::BTreeMap;
 
@@ -23,8 +24,7 @@ use crate::text::{Analyzer, Vocabulary};
 use crate::word_vectors::WordVectors;
 
 /// The input of the Playground: a query and two or three documents with the settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlaygroundRequest {
     /// The query.
     pub query: String,
@@ -44,8 +44,7 @@ pub struct PlaygroundRequest {
 }
 
 /// The results of every axiom on the input.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlaygroundResult {
     /// The query, with highlights.
     pub query: HighlightedText,
@@ -65,8 +64,7 @@ pub struct PlaygroundResult {
 }
 
 /// The result of one axiom on the input.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlaygroundAxiomResult {
     /// The axiom that was applied.
     #[serde(rename = "axiom")]

@@ -6,6 +6,7 @@
 //! queries; Holm's correction counts all rows of one repair.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Study;
 use super::controls::{InstanceFilter, StudyPageControls};
@@ -23,8 +24,7 @@ use crate::stats::{EstimateWithInterval, bootstrap};
 const COMPARED_MEASURES: [&str; 3] = ["AP", "RR@10", "nDCG@10"];
 
 /// A trained ranker before and after its repair.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RepairComparison {
     /// The name of the training without the repair.
     pub before: String,
@@ -41,8 +41,7 @@ pub struct RepairComparison {
 }
 
 /// One quantity before and after a repair.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RepairComparisonRow {
     /// What is compared.
     pub quantity: RepairedQuantity,
@@ -63,8 +62,7 @@ pub struct RepairComparisonRow {
 }
 
 /// A quantity that a repair may change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairedQuantity {
     /// An axiom for which examples were added.

@@ -2,6 +2,7 @@
 //! verdicts change.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Study;
 use super::controls::InstanceFilter;
@@ -11,8 +12,7 @@ use crate::score::rescoring::{RescoredPairs, RescoringCondition, ScoringEnvironm
 
 /// The score stability check of a ranker over the shown instances: how far scores move and how
 /// many verdicts change under other conditions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ScoreStabilitySummary {
     /// The device and the precision with which the run was computed.
     #[serde(flatten)]
@@ -22,8 +22,7 @@ pub struct ScoreStabilitySummary {
 }
 
 /// The score stability under one condition.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConditionScoreStability {
     /// The condition.
     pub condition: RescoringCondition,

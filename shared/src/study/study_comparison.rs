@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Study;
 use super::controls::{InstanceFilter, StudyPageControls};
@@ -21,8 +22,7 @@ use crate::stats::fraction_change::{
 use crate::stats::multiple_testing::holm_correction;
 
 /// The verdicts of the rankers of a study on its axioms, counted for each query.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StudyVerdictCounts {
     /// The variant of the axioms.
     pub variant: AxiomVariant,
@@ -33,8 +33,7 @@ pub struct StudyVerdictCounts {
 }
 
 /// What tells queries of two studies apart.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub struct CountedQuery {
     /// The id in the collection.
     pub id: String,
@@ -43,8 +42,7 @@ pub struct CountedQuery {
 }
 
 /// The verdicts of one ranker.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RankerVerdictCounts {
     /// The name of the ranker in addresses.
     pub slug: String,
@@ -53,8 +51,7 @@ pub struct RankerVerdictCounts {
 }
 
 /// The verdicts of one ranker on one axiom.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AxiomVerdictCounts {
     /// The axiom that the instances test.
     #[serde(rename = "axiom")]

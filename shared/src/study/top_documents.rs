@@ -1,6 +1,7 @@
 //! The top documents of a ranker for one query, as shown before a reader chooses one of them.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Study;
 use crate::error::Error;
@@ -18,8 +19,7 @@ pub const MAX_TOP_DOCUMENTS: usize = 10;
 pub const MAX_TEXT_CHARACTERS: usize = 4_000;
 
 /// The top documents of a query's pool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TopDocuments {
     /// Query id.
     pub query_id: String,
@@ -34,8 +34,7 @@ pub struct TopDocuments {
 }
 
 /// A top document with its score, grade and text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TopDocument {
     /// Its id.
     pub id: String,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::controls::InstanceFilter;
 use super::definition::validate_study_name;
@@ -21,8 +22,7 @@ use crate::training::spec::TrainingSpec;
 const NAMES_OF_OTHER_RANKERS: [&str; 3] = ["bm25", "ql", "scores"];
 
 /// A training of a study, as written in its file: `[[train]]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "WrittenStudyTraining")]
 pub struct StudyTraining {
     /// The name of the trained ranker: lowercase letters, digits, hyphens.
@@ -127,8 +127,7 @@ pub(super) fn validate_trainings(trainings: &[StudyTraining]) -> Result<(), Erro
 }
 
 /// A ranker that was trained for a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrainedRankerRecord {
     /// The [`crate::score::RankerInfo::spec`] of its scores.
     pub ranker: String,
@@ -143,8 +142,7 @@ pub struct TrainedRankerRecord {
 }
 
 /// What the overview of a study shows of a trained ranker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrainedRankerOverview {
     /// The name of the training.
     pub name: String,

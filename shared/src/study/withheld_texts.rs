@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{Study, controls};
 use crate::collection::{Document, text_hash};
 use crate::error::{Error, ErrorFieldName};
 
 /// The data that replaces withheld texts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WithheldTextHashesAndLengths {
     /// For each document of the study the [`text_hash`] of its body, to recognize a copy.
     pub text_hashes: Vec<String>,

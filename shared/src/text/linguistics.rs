@@ -25,6 +25,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::ByteSpan;
 
@@ -91,8 +92,7 @@ pub enum PartOfSpeech {
 }
 
 /// A kind of unit that a [`LinguisticAnalysis`] finds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinguisticUnit {
     /// One of [`LinguisticAnalysis::sentences`].

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::char::decompose_canonical;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
+use utoipa::ToSchema;
 
 use super::ByteSpan;
 use crate::error::Error;
@@ -47,8 +48,7 @@ struct LoadedVocabulary {
 }
 
 /// The serialized form of a WordPiece vocabulary. Its keys must not change.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoredWordpieceVocabulary {
     /// Where the vocabulary comes from: the folder of a model or a text file.
@@ -361,14 +361,12 @@ impl PartialEq for WordpieceVocabulary {
 
 impl Eq for WordpieceVocabulary {}
 
-#[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for WordpieceVocabulary {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
         StoredWordpieceVocabulary::schema()
     }
 }
 
-#[cfg(feature = "openapi")]
 impl utoipa::ToSchema for WordpieceVocabulary {}
 
 impl From<StoredWordpieceVocabulary> for WordpieceVocabulary {

@@ -2,10 +2,10 @@
 //! study file, and the form of the page.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// What is trained, on which queries, and how.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingSpec {
     /// The model, such as `drmm` or `lambdamart`.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{BagOfWordsEmbedding, WordVectors};
 use crate::index::term_statistics::DistinctQueryTerms;
@@ -38,8 +39,7 @@ pub(crate) fn non_query_bag_of_words(
 }
 
 /// A word with its similarity to a query.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WordSimilarToQuery {
     /// The word as it is looked up: in lower case, before stemming.
     pub word: String,

@@ -33,10 +33,10 @@ use evaluator::IrAxiomsEvaluator;
 pub(crate) use proximity::{mean_first_occurrence_distance, mean_query_term_group_span};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// An axiom as the package `ir_axioms` defines it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IrAxiomsAxiom {
     /// A larger sum of query-term counts.

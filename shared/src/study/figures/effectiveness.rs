@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::collection::{Run, RunEntry};
 use crate::effectiveness::{EffectivenessMeasure, RunEvaluation, evaluate_run};
@@ -18,8 +19,7 @@ use crate::study::overview::StudyOverview;
 pub const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
 /// The effectiveness of each ranker by each measure, over the pools.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EffectivenessTable {
     /// The names of the measures, for example `nDCG@10`.
     pub measures: Vec<String>,
@@ -28,8 +28,7 @@ pub struct EffectivenessTable {
 }
 
 /// The effectiveness of one ranker by one measure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EffectivenessCell {
     /// The mean over queries, with a 95 % interval.
     pub mean: EstimateWithInterval,

@@ -18,6 +18,7 @@
 //! The original axioms on word vectors are about documents of one word, which no pool has.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{InstanceFilter, Study};
 use crate::error::Error;
@@ -40,8 +41,7 @@ use rand_pcg::Pcg64;
 pub const MAX_CHECKED_CANDIDATES: u64 = 20_000;
 
 /// The funnel of one axiom.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AxiomRelaxationFunnel {
     /// The axiom that is relaxed step by step.
     #[serde(rename = "axiom")]
@@ -55,8 +55,7 @@ pub struct AxiomRelaxationFunnel {
 }
 
 /// The number of pairs or triples left after one stage of the funnel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RelaxationFunnelStep {
     /// The stage.
     pub stage: AxiomRelaxationStage,
@@ -65,8 +64,7 @@ pub struct RelaxationFunnelStep {
 }
 
 /// A stage of the funnel: the version of the axiom whose preconditions hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AxiomRelaxationStage {
     /// Every pair or triple.
@@ -86,8 +84,7 @@ pub enum AxiomRelaxationStage {
 }
 
 /// A precondition with the number of candidates that fail it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PreconditionWithFailureCounts {
     /// The measured quantity; a precondition on every query term has that of the first one.
     pub quantity: PreconditionQuantity,

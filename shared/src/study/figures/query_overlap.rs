@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::effectiveness::EffectivenessByRankerAndQuery;
 use crate::stats::quantile::quantile_of_sorted;
@@ -13,8 +14,7 @@ use crate::study::Study;
 use crate::study::controls::InstanceFilter;
 
 /// The mean effectiveness in each third of the queries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EffectivenessByQueryTermOverlap {
     /// The name of the measure, for example `nDCG@10`.
     pub measure: String,
@@ -27,8 +27,7 @@ pub struct EffectivenessByQueryTermOverlap {
 }
 
 /// The queries in thirds of low, medium and high overlap.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EffectivenessPerOverlapThird {
     /// The number of queries in each third.
     pub n_queries: [u64; 3],

@@ -1,6 +1,7 @@
 //! Differences between the rankers and a reference ranker, axiom by axiom.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::probe::{ProbeInstances, ScoreClaim, StudyDocNo, TieAgreementWithClaim};
 use crate::score::RankerQueryDocumentScores;
@@ -11,8 +12,7 @@ use crate::study::controls::{InstanceFilter, StudyPageControls};
 use crate::verdict::VerdictOutcome;
 
 /// Every ranker compared with the reference, over the instances on which both have a verdict.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ComparisonWithReferenceRanker {
     /// Row of the ranker that the others are compared with.
     pub reference: u32,

@@ -2,6 +2,7 @@
 //! effective (Rennings, Moraes and Hauff, ECIR 2019, section 4.4).
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::effectiveness::EffectivenessTable;
 use crate::probe::Probe;
@@ -9,8 +10,7 @@ use crate::stats::correlation::{CorrelationWithSampleSize, pearson_correlation};
 use crate::study::overview::StudyOverview;
 
 /// A scatter plot of effectiveness and axioms with one point for each ranker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EffectivenessScatterPlot {
     /// The name of the measure, for example `nDCG@10`.
     pub measure: String,
