@@ -1,6 +1,7 @@
 //! Components that more than one page uses.
 
 pub(crate) mod progress;
+pub(crate) mod confirmation;
 pub(crate) mod details;
 pub(crate) mod job_status;
 pub(crate) mod operator_sign_in;

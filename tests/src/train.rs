@@ -340,6 +340,18 @@ fn kill_often(home: &TestHome, line: &str, checkpoint: &str, n_kills: u64) {
     );
 }
 
+/// Expects the summaries, the learning curves and these files of the trainings in `killed` and
+/// `whole` to be equal.
+fn expect_same_training(home: &TestHome, killed: &Value, whole: &Value, files: &[&str]) {
+    for key in ["sha256", "steps", "best", "dev", "controls"] {
+        assert_eq!(killed[key], whole[key], "{key}");
+    }
+    for file in ["curves.jsonl"].iter().chain(files) {
+        let [found, expected] = ["killed", "whole"].map(|it| home.read(&format!("{it}/{file}")));
+        assert!(found == expected, "{file}");
+    }
+}
+
 #[test]
 fn lambdamart_that_is_killed_ends_with_the_same_trees() {
     let home = home_with_splits();
@@ -352,13 +364,7 @@ fn lambdamart_that_is_killed_ends_with_the_same_trees() {
     let whole = home.run(&line("whole")).json();
     kill_often(&home, &line("killed"), "killed/checkpoint.json", 6);
     let ended = home.run(&line("killed")).json();
-    for key in ["sha256", "steps", "best", "dev", "controls"] {
-        assert_eq!(ended[key], whole[key], "{key}");
-    }
-    for file in ["curves.jsonl", "model.json", "statistics.json"] {
-        let [found, expected] = ["killed", "whole"].map(|it| home.read(&format!("{it}/{file}")));
-        assert!(found == expected, "{file}");
-    }
+    expect_same_training(&home, &ended, &whole, &["model.json", "statistics.json"]);
 }
 
 #[test]
@@ -371,13 +377,7 @@ fn an_encoder_in_training_that_is_killed_ends_with_the_same_weights() {
     let whole = home.run(&line("whole")).json();
     kill_often(&home, &line("killed"), "killed/checkpoint.safetensors", 5);
     let ended = home.run(&line("killed")).json();
-    for key in ["sha256", "steps", "best", "dev", "controls"] {
-        assert_eq!(ended[key], whole[key], "{key}");
-    }
-    for file in ["curves.jsonl", "config.json", "ranker.toml"] {
-        let [found, expected] = ["killed", "whole"].map(|it| home.read(&format!("{it}/{file}")));
-        assert!(found == expected, "{file}");
-    }
+    expect_same_training(&home, &ended, &whole, &["config.json", "ranker.toml"]);
 }
 
 /// Trains once without interruption, and once with this many kills.
@@ -398,13 +398,7 @@ pub(crate) fn kill_and_compare(n_kills: u64, n_epochs: u64) {
         n_kills,
     );
     let ended = home.run(&line("killed", 5)).json();
-    for key in ["sha256", "steps", "best", "dev", "controls"] {
-        assert_eq!(ended[key], whole[key], "{key}");
-    }
-    assert_eq!(
-        home.read("killed/curves.jsonl"),
-        home.read("whole/curves.jsonl")
-    );
+    expect_same_training(&home, &ended, &whole, &[]);
     home.expect_refused(&line("whole", 6), "has the training of another seed");
 }
 

@@ -265,6 +265,12 @@ struct Signed {
 const PASSWORD: &str = "correct horse";
 
 impl Site {
+    /// Stores a study, or replaces the one of its name.
+    async fn store_study(&self, study: &Study) {
+        crate::store::studies::files::save_study_files(&self.folder, study).unwrap();
+        self.app.store.upsert_study_entry(study).await.unwrap();
+    }
+
     /// Sets the first password of a person.
     async fn set_password(&self, session: &SecretToken) -> SessionResponse {
         let set = SetPasswordRequest {

@@ -99,8 +99,7 @@ async fn a_study_is_looked_at_and_made_again() {
     assert_eq!(overview.title, "open");
     let mut again = study("open");
     again.definition.title = "Made again".to_owned();
-    crate::store::studies::files::save_study_files(&site.folder, &again).unwrap();
-    site.app.store.upsert_study_entry(&again).await.unwrap();
+    site.store_study(&again).await;
     let overview: shared::study::overview::StudyOverview = site.ask(&look).await.json();
     assert_eq!(overview.title, "Made again");
 }

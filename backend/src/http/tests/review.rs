@@ -65,10 +65,8 @@ struct Table {
 impl Table {
     async fn new() -> Table {
         let site = Site::new(ListenScope::Network).await;
-        let study = rivers("rivers");
-        crate::store::studies::files::save_study_files(&site.folder, &study).unwrap();
+        site.store_study(&rivers("rivers")).await;
         let store = &site.app.store;
-        store.upsert_study_entry(&study).await.unwrap();
         let published = StudyVisibility::Published;
         store
             .set_study_visibility("rivers", published)
@@ -476,14 +474,7 @@ async fn a_study_made_anew_ends_its_tasks_and_loses_nothing() {
     assert!(!table.results(cat()).await.unwrap()[0].is_outdated);
     let mut anew = rivers("rivers");
     anew.collection_hash = "other texts".to_owned();
-    crate::store::studies::files::save_study_files(&table.site.folder, &anew).unwrap();
-    table
-        .site
-        .app
-        .store
-        .upsert_study_entry(&anew)
-        .await
-        .unwrap();
+    table.site.store_study(&anew).await;
     let (code, words) = status(table.next(ann(), 1).await.unwrap_err());
     assert_eq!(code, 409);
     assert!(words.contains("made anew"), "{words}");

@@ -31,11 +31,10 @@ impl Demo {
     async fn new() -> Demo {
         let site = Site::new(ListenScope::Network).await;
         let study = rivers("rivers");
-        crate::store::studies::files::save_study_files(&site.folder, &study).unwrap();
-        let store = &site.app.store;
-        store.upsert_study_entry(&study).await.unwrap();
+        site.store_study(&study).await;
         let new = new_task_from_study(&study, simulated_task("rivers")).unwrap();
-        let task = store.add_simulated_task(&study, &new).await.unwrap();
+        let task = site.app.store.add_simulated_task(&study, &new);
+        let task = task.await.unwrap();
         let demo = Demo { site, study, task };
         demo.show_study(StudyVisibility::Published).await;
         demo

@@ -8,6 +8,7 @@ use shared::api::people::Person;
 use super::account::submit;
 use super::forms::{FormSubmitState, SubmitButton, SubmitErrorMessage};
 use crate::api;
+use crate::widgets::confirmation::{ActionConfirmation, ConfirmedActionButton};
 use crate::widgets::download;
 use crate::widgets::form::TextField;
 use crate::widgets::section::Section;
@@ -37,7 +38,7 @@ pub(super) fn OwnDataSection(
             let _ = export_state.try_set(now);
         });
     };
-    let is_confirming = RwSignal::new(false);
+    let confirmation = ActionConfirmation::new();
     let person = StoredValue::new(person);
     view! {
         <Section id="own-data" name="Your data">
@@ -54,17 +55,10 @@ pub(super) fn OwnDataSection(
                 >
                     "Export my data"
                 </button>
-                <button
-                    class="btn"
-                    type="button"
-                    aria-expanded=move || is_confirming.get().to_string()
-                    on:click=move |_| is_confirming.update(|it| *it = !*it)
-                >
-                    "Delete my account"
-                </button>
+                <ConfirmedActionButton confirmation text="Delete my account"/>
             </div>
             <SubmitErrorMessage stand=export_state/>
-            <Show when=move || is_confirming.get()>
+            <Show when=move || confirmation.is_shown()>
                 <DeletionForm person=person.get_value() again/>
             </Show>
         </Section>

@@ -16,6 +16,7 @@ use crate::number_format::{
 use crate::pages::people::format_utc_minute;
 use crate::routes::PageRoute;
 use crate::site_host::site_address;
+use crate::widgets::confirmation::{ActionConfirmation, ConfirmedActionButton};
 use crate::widgets::details::DetailsOnDemand;
 use crate::widgets::error_message::{OptionalErrorMessage, failure_view};
 use crate::widgets::form::{ReactiveFieldError, TextField, TextInputBinding};
@@ -157,14 +158,13 @@ fn ClusterJobRow(
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
     let rests = move || state.get().is_some_and(JobState::is_finished);
     let action = MutatingRequestState::new();
-    let is_confirming = RwSignal::new(false);
+    let confirmation = ActionConfirmation::new();
     Effect::new(move |_| {
         if rests() {
-            is_confirming.set(false);
+            confirmation.hide();
         }
     });
     let row = NodeRef::<html::Li>::new();
-    let first = NodeRef::<html::Button>::new();
     let cancel = Callback::new(move |()| {
         let request = CancelClusterJobRequest { job: id.clone() };
         action.send_unless_busy(request, move |job| {
@@ -180,12 +180,6 @@ fn ClusterJobRow(
             });
         });
     });
-    let keep = move |_| {
-        is_confirming.set(false);
-        if let Some(first) = first.get_untracked() {
-            let _ = first.focus();
-        }
-    };
     let study = job.get_untracked().map(|it| it.study).unwrap_or_default();
     let label = format!("Cancel: {study}");
     let title = move || {
@@ -220,19 +214,10 @@ fn ClusterJobRow(
             <div class="act">
                 <span role="status">{job_status::job_state_view(state)}</span>
                 <Show when=move || !rests()>
-                    <button
-                        node_ref=first
-                        class="btn"
-                        type="button"
-                        aria-label=label.clone()
-                        aria-expanded=move || is_confirming.get().to_string()
-                        on:click=move |_| is_confirming.update(|it| *it = !*it)
-                    >
-                        "Cancel"
-                    </button>
+                    <ConfirmedActionButton confirmation text="Cancel" label=label.clone()/>
                 </Show>
             </div>
-            <Show when=move || !rests() && is_confirming.get()>
+            <Show when=move || !rests() && confirmation.is_shown()>
                 <div class="btns across">
                     <span role="status">
                         "Cancel the study? Committed shards stay, and the same command \
@@ -246,7 +231,9 @@ fn ClusterJobRow(
                     >
                         "Cancel the study"
                     </button>
-                    <button class="btn" type="button" on:click=keep>"Keep it running"</button>
+                    <button class="btn" type="button" on:click=move |_| confirmation.decline()>
+                        "Keep it running"
+                    </button>
                 </div>
             </Show>
             {problem}

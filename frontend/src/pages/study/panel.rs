@@ -204,12 +204,7 @@ fn CellDetails(
         "over {}",
         format_count_with_noun(cell.n_queries, "query", "queries")
     );
-    let few = (cell.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
-        let said = format!(
-            "approximate interval, because there are fewer than {MIN_BOOTSTRAP_UNITS} queries"
-        );
-        view! { <br/> {said} }
-    });
+    let few = approximate_interval_note(cell.n_queries);
     let address = CellAddress::new(spot, &overview);
     let address = address.filter(|_| spot.row != RankerOrRelevanceRow::Relevance);
     let ways = instance_links(&study, &cell, address, &overview.controls);
@@ -283,6 +278,16 @@ impl TallyText {
             violated: said(cell.tally.violated, VerdictOutcome::Violated),
         }
     }
+}
+
+/// Renders a line break and the warning that an interval is approximate, if queries are few.
+pub(super) fn approximate_interval_note(n_queries: u64) -> Option<impl IntoView> {
+    (n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
+        let said = format!(
+            "approximate interval, because there are fewer than {MIN_BOOTSTRAP_UNITS} queries"
+        );
+        view! { <br/> {said} }
+    })
 }
 
 fn significance_text(cell: &RankerAxiomResult) -> String {

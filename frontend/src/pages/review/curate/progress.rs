@@ -1,6 +1,5 @@
 //! The progress of a task, the speed and accuracy of its annotators, and who is excluded.
 
-use leptos::html;
 use leptos::prelude::*;
 use shared::annotation::event::{AnnotationEventAction, AnnotatorExclusionChange};
 use shared::annotation::progress::AnnotatorProgress;
@@ -14,6 +13,7 @@ use super::submission::{AnnotationEventSender, SubmissionErrorMessage};
 use crate::api;
 use crate::number_format::{format_count, format_count_with_noun};
 use crate::pages::people::format_utc_minute;
+use crate::widgets::confirmation::{ActionConfirmation, ConfirmedActionButton};
 use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::form::TextField;
 use crate::widgets::progress::ProgressBarView as Bar;
@@ -144,7 +144,7 @@ fn ExclusionRow(
 ) -> impl IntoView {
     let sending = AnnotationEventSender::new(desk.task);
     let reason = RwSignal::new(String::new());
-    let asked = RwSignal::new(false);
+    let confirmation = ActionConfirmation::new();
     let (person, excluded) = (of.person, of.is_excluded);
     let word = match excluded {
         true => "Include",
@@ -163,25 +163,9 @@ fn ExclusionRow(
         sending.send_action(what, again);
     };
     let label = format!("{word}: {name}");
-    let first = NodeRef::<html::Button>::new();
-    let keep = move |_| {
-        asked.set(false);
-        if let Some(first) = first.get_untracked() {
-            let _ = first.focus();
-        }
-    };
     let form = view! {
-        <button
-            node_ref=first
-            class="btn"
-            type="button"
-            aria-label=label.clone()
-            aria-expanded=move || asked.get().to_string()
-            on:click=move |_| asked.update(|it| *it = !*it)
-        >
-            {word}
-        </button>
-        <Show when=move || asked.get()>
+        <ConfirmedActionButton confirmation text=word label=label.clone()/>
+        <Show when=move || confirmation.is_shown()>
             <form class="btns standing" on:submit=send>
                 <TextField label="Reason" text=reason/>
                 <button
@@ -192,7 +176,9 @@ fn ExclusionRow(
                 >
                     {word}
                 </button>
-                <button class="btn" type="button" on:click=keep>"Cancel"</button>
+                <button class="btn" type="button" on:click=move |_| confirmation.decline()>
+                    "Cancel"
+                </button>
             </form>
         </Show>
     };

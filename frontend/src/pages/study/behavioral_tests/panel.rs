@@ -4,7 +4,6 @@ use leptos::prelude::*;
 use shared::api::ListInstancesRequest;
 use shared::plot;
 use shared::report::format;
-use shared::stats::MIN_BOOTSTRAP_UNITS;
 use shared::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, RelevanceSlice, TieThreshold,
 };
@@ -12,6 +11,7 @@ use shared::study::controls::StudyPageControls;
 use shared::study::instance_list::{InstanceSort, MarginHistogram};
 
 use super::super::address::InstanceListView;
+use super::super::panel::approximate_interval_note;
 use super::layout::{interval, score};
 use super::state::{BehavioralTestsState, EffectCell};
 use crate::api;
@@ -90,12 +90,7 @@ fn MeasuredEffect(
         "over {}",
         format_count_with_noun(effect.n_queries, "query", "queries")
     );
-    let few = (effect.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
-        let said = format!(
-            "approximate interval, because there are fewer than {MIN_BOOTSTRAP_UNITS} queries"
-        );
-        view! { <br/> {said} }
-    });
+    let few = approximate_interval_note(effect.n_queries);
     let counts = [
         ("yes", effect.n_positive, "positive"),
         ("even", effect.n_tied, "neutral"),
