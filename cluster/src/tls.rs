@@ -38,29 +38,14 @@ const DNS_NAME: &str = "axioscope-cluster";
 pub(crate) struct TlsArgs {
     /// PEM file with the certificate authority of the cluster: all connections use TLS, with
     /// certificates on both sides [default: no TLS]
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "AXIOSCOPE_TLS_CA",
-        requires = "tls_cert"
-    )]
+    #[arg(long, value_name = "FILE", env = "AXIOSCOPE_TLS_CA", requires = "tls_cert")]
     tls_ca: Option<PathBuf>,
     /// PEM file with the certificate of this process, which that authority has signed. Its DNS name
     /// is `axioscope-cluster`, whatever the address of this machine
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "AXIOSCOPE_TLS_CERT",
-        requires = "tls_key"
-    )]
+    #[arg(long, value_name = "FILE", env = "AXIOSCOPE_TLS_CERT", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// PEM file with the private key of that certificate
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "AXIOSCOPE_TLS_KEY",
-        requires = "tls_ca"
-    )]
+    #[arg(long, value_name = "FILE", env = "AXIOSCOPE_TLS_KEY", requires = "tls_ca")]
     tls_key: Option<PathBuf>,
 }
 

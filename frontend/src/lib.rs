@@ -11,16 +11,9 @@
 
 #![cfg_attr(
     not(all(feature = "frontend", feature = "lazy-bundle", feature = "annotation")),
-    allow(
-        dead_code,
-        unused_imports,
-        reason = "what only the other programs show"
-    )
+    allow(dead_code, unused_imports, reason = "what only the other programs show")
 )]
-#![expect(
-    unreachable_pub,
-    reason = "the component macro writes `pub` beside every component"
-)]
+#![expect(unreachable_pub, reason = "the component macro writes `pub` beside every component")]
 
 #[cfg(feature = "lazy-bundle")]
 pub mod lazy_bundle;

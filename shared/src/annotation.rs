@@ -43,38 +43,14 @@ pub use log::AnnotationLog;
 pub use task::{AnnotationItem, AnnotationTaskDefinition};
 
 /// The number of a person, assigned by the server.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    ToSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 pub struct PersonId(pub u32);
 
 /// The index of an item in its task, counted from 0.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    ToSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 pub struct ItemNo(pub u32);
 

@@ -248,13 +248,7 @@ pub(crate) struct EvalArgs {
     files: Vec<PathBuf>,
     /// Measures: nDCG@10, AP, AP(rel=2), RR, P@5, R@100, … or trec_eval names such as ndcg_cut_10,
     /// map, recip_rank; comma-separated or repeated
-    #[arg(
-        short,
-        long = "measure",
-        value_name = "MEASURE",
-        required = true,
-        value_delimiter = ','
-    )]
+    #[arg(short, long = "measure", value_name = "MEASURE", required = true, value_delimiter = ',')]
     measures: Vec<String>,
     /// Read grades from the seventh column of the run
     #[arg(long)]

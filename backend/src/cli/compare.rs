@@ -43,11 +43,7 @@ pub(crate) struct CompareRankersArgs {
     #[arg(long, value_name = "GRADE")]
     min_relevant_grade: Option<i32>,
     /// Stop words: none, en-function, or a file with one word per line
-    #[arg(
-        long,
-        value_name = "none|en-function|FILE",
-        default_value = "en-function"
-    )]
+    #[arg(long, value_name = "none|en-function|FILE", default_value = "en-function")]
     stopwords: String,
     /// Tokenizer: alnum ([a-z0-9]+, lowercased) or unicode (UAX 29 words) [default: alnum]; a study
     /// uses its own

@@ -60,16 +60,14 @@ pub const MAX_EVENTS_PER_REQUEST: usize = 100;
 pub const MAX_ITEMS_PER_REQUEST: u32 = 32;
 
 /// The id of a task, assigned by the server.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 pub struct TaskId(pub u32);
 
 /// The status of a task.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnnotationTaskStatus {
     /// The task is visible to curators only.

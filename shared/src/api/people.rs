@@ -34,20 +34,8 @@ pub const MIN_PASSWORD_LENGTH: usize = 10;
 pub const MAX_INVITATION_HOURS: u32 = 720;
 
 /// The role of a person. Each role includes the permissions of those before it.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    ToSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessRole {
     /// Reads what is published.

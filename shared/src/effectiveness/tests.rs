@@ -250,10 +250,7 @@ fn wikipassageqa_runs_have_their_published_figures() {
 
 /// Returns a reader of the files in one folder of the research data, which is not part of the
 /// project: `AXIOSCOPE_DATA`, else `../shared/data` beside the checkout.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test may look beside the checkout"
-)]
+#[expect(clippy::disallowed_methods, reason = "a test may look beside the checkout")]
 fn data(folder: &str) -> Option<impl Fn(&str) -> Vec<u8>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let set = std::env::var_os("AXIOSCOPE_DATA").map(PathBuf::from);
