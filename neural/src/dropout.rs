@@ -1,7 +1,20 @@
 //! Dropout whose choices are functions of the seed and the step of a training run.
 
-use crate::interaction::ForwardMode;
 use crate::random::RandomStream;
+
+/// Whether scores are computed for training, with dropout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForwardMode {
+    /// Without dropout and without gradients.
+    Inference,
+    /// With dropout and gradients. What is dropped is a function of seed, step, layer and element.
+    Training {
+        /// The seed of the training run.
+        seed: u64,
+        /// The update that the scores are for.
+        step: u64,
+    },
+}
 
 /// Inverted dropout (Srivastava et al., JMLR 2014): each element is 0 with probability `p`, and
 /// multiplied by `1 / (1 - p)` otherwise.

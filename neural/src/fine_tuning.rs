@@ -24,10 +24,9 @@ use crate::colbert::Colbert;
 use crate::config::EncoderConfig;
 use crate::cross_encoder::{ClassificationHead, CrossEncoder};
 use crate::device::DeviceAndPrecision;
-use crate::dropout::Dropout;
+use crate::dropout::{Dropout, ForwardMode};
 use crate::embedding::SingleOrMultiVectorEncoding;
 use crate::error::Error;
-use crate::interaction::ForwardMode;
 use crate::model_files::ModelFileContents;
 use crate::random::RandomStream;
 use crate::tokenization::{

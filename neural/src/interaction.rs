@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor, Var};
 
+use crate::dropout::ForwardMode;
 use crate::error::{Error, unsupported_value};
 use crate::interaction::term_histogram::BinContent;
 use crate::random::RandomStream;
@@ -42,20 +43,6 @@ const IDF: &str = "vocabulary.idf";
 
 /// The number of pairs that are scored at once.
 const BATCH_SIZE: usize = 256;
-
-/// Whether scores are computed for training, with dropout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForwardMode {
-    /// Without dropout and without gradients.
-    Inference,
-    /// With dropout and gradients. What is dropped is a function of seed, step, layer and element.
-    Training {
-        /// The seed of the training run.
-        seed: u64,
-        /// The update that the scores are for.
-        step: u64,
-    },
-}
 
 /// A query and a document as a ranker needs them.
 #[derive(Clone, Debug, PartialEq)]

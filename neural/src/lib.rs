@@ -91,6 +91,7 @@ pub use config::is_encoder_config;
 pub use cross_encoder::CrossEncoder;
 pub use device::{Device, DeviceAndPrecision, FloatPrecision};
 pub use doc2query::{Doc2Query, GeneratedQueries, GeneratedQueryWithTokens, QueryGenerationConfig};
+pub use dropout::ForwardMode;
 pub use embedding::{
     EmbeddingRankerKind, SingleOrMultiVectorEncoding, SubwordToken, TokenPairCosines, TokenPooling,
 };
@@ -99,7 +100,7 @@ pub use epic::{EpicDocumentStates, EpicQueryWeights, EpicRanker};
 pub use error::Error;
 pub use fine_tuning::{EncoderSettings, FineTunedRanker, FineTunedRankerKind, TokenizedPair};
 pub use interaction::{
-    ConvKernelPoolingConfig, DuetConfig, ForwardMode, HistogramNetworkConfig, InteractionConfig,
+    ConvKernelPoolingConfig, DuetConfig, HistogramNetworkConfig, InteractionConfig,
     InteractionNetwork, InteractionNetworkConfig, InteractionRanker, InteractionRankerKind,
     InteractionVocabulary, KernelPoolingConfig, MatchPyramidConfig, NetworkVariant, PreparedPair,
 };

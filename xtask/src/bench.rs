@@ -6,6 +6,8 @@
 mod peers;
 mod timing_process;
 mod process_stat;
+mod timed_run;
+mod random_collection;
 mod lexical;
 mod browser;
 mod neural;

@@ -3,6 +3,7 @@
 
 mod state;
 mod clear;
+mod reading;
 mod files;
 mod form;
 mod neural;
@@ -58,7 +59,7 @@ pub(crate) fn WorkbenchPage() -> impl IntoView {
             files::open_file_picker();
             KeyPressOutcome::Handled
         }
-        "Escape" => run::cancel_study_computation(bench),
+        "Escape" => bench.cancel_study_computation(),
         _ => KeyPressOutcome::Ignored,
     });
     view! {
@@ -155,7 +156,7 @@ fn open_study_file(bench: WorkbenchState, event: Targeted<Event, HtmlInputElemen
 }
 
 async fn load_study_file(file: &File) -> Result<worker::WorkerReply, RequestError> {
-    let text = files::read_file_text(file).await?;
+    let text = reading::read_file_text(file).await?;
     let ask = WorkerRequest::LoadStudy {
         study: LOCAL_STUDY.to_owned(),
         file: file.name(),

@@ -24,8 +24,7 @@ use self::dense::{
 use super::parameters::{EncoderParameters, LayerParameters};
 use crate::bert_cpu::reduce_in_lanes;
 use crate::config::EncoderConfig;
-use crate::dropout::Dropout;
-use crate::interaction::ForwardMode;
+use crate::dropout::{Dropout, ForwardMode};
 use crate::tokenization::EncoderInput;
 
 /// The number of rows that one thread works on at a time.

@@ -10,7 +10,7 @@ use candle_nn::ops;
 
 use super::parameters::EncoderParameters;
 use crate::config::EncoderConfig;
-use crate::interaction::ForwardMode;
+use crate::dropout::ForwardMode;
 use crate::tokenization::EncoderInput;
 
 /// An encoder whose parameters are tensors, and the precision of its states.

@@ -1,8 +1,9 @@
 //! How time, memory and files of a study grow with its collection.
 
-use super::scale::{make, timed};
+use super::random_collection::write_random_collection;
 use super::table::BenchTable;
 use super::text;
+use super::timed_run::timed;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
@@ -67,7 +68,7 @@ pub(super) fn measure(program: &Path, folder: &Path, table: &mut BenchTable) -> 
 }
 
 fn make_study(program: &Path, folder: &Path, n_docs: usize) -> Result<StudyCost> {
-    make(folder, n_docs, n_docs / 100)?;
+    write_random_collection(folder, n_docs, n_docs / 100)?;
     let study = folder.join("study.toml");
     let definition = format!(
         "format = 1\nname = \"growth\"\ntitle = \"Growth\"\ncollection = {:?}\n\

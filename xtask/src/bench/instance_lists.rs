@@ -1,8 +1,8 @@
 //! Lists of instances of studies with ten and fifty million instances, as the page requests them.
 
-use super::scale::timed;
 use super::server::BenchServer;
 use super::table::BenchTable;
+use super::timed_run::timed;
 use super::{median, text};
 use anyhow::{Context, Result};
 use std::fs;

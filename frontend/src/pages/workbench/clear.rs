@@ -1,13 +1,11 @@
 //! Clearing the Workbench, which can be undone.
 
 use leptos::prelude::*;
-use shared::api::worker::{LocalStudySummary, WorkerRequest};
-use shared::text::{Stopwords, WordpieceVocabulary};
+use shared::api::worker::WorkerRequest;
 use wasm_bindgen::JsValue;
 
-use super::run;
 use super::settings::LocalStudyFormValues;
-use super::state::{StudyRunState, StudyScoringJob, WorkbenchFile, WorkbenchState};
+use super::state::{ClearedWorkbench, StudyRunState, WorkbenchState};
 use crate::api::{RequestError, worker};
 use crate::debounce::DebounceTimer;
 use crate::keyboard;
@@ -19,20 +17,9 @@ const UNDO_MS: u64 = 30_000;
 /// The id of the button that clears, and of the one that undoes it.
 const BUTTON: &str = "clear-workbench";
 
-/// What the Workbench had before it was cleared. The worker keeps the files and the study until
-/// clearing cannot be undone any more.
-pub(super) struct ClearedWorkbench {
-    files: Vec<WorkbenchFile>,
-    settings: LocalStudyFormValues,
-    stop_list: Option<(String, Stopwords)>,
-    vocabulary: Option<Result<WordpieceVocabulary, String>>,
-    study: Option<LocalStudySummary>,
-    job: Option<StudyScoringJob>,
-}
-
 /// Empties the page and keeps what it had, so that clearing can be undone.
 fn clear(bench: WorkbenchState) {
-    let _ = run::cancel_study_computation(bench);
+    let _ = bench.cancel_study_computation();
     let cleared = ClearedWorkbench {
         files: bench.files.get_untracked(),
         settings: bench.settings.get_untracked(),

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 use web_sys::File;
 
-use super::files;
+use super::reading;
 use super::state::WorkbenchState;
 use crate::api::transport;
 
@@ -33,7 +33,7 @@ pub(super) fn LoadDemoFilesButton(bench: WorkbenchState) -> impl IntoView {
             for (name, text) in NAMES.iter().zip(texts) {
                 let parts = Array::of1(&JsValue::from_str(&text));
                 if let Ok(file) = File::new_with_str_sequence(&parts, name) {
-                    files::add_and_read_file(bench, file, None);
+                    reading::add_and_read_file(bench, file, None);
                 }
             }
             let _ = loading.try_set(false);

@@ -7,7 +7,7 @@ use shared::probe::{AxiomVariant, Probe};
 use shared::text::{WordpieceVocabulary, stopwords};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 
-use super::files;
+use super::reading;
 use super::settings::{
     LexicalRankerFormValues, LexicalRankerKind, LocalStudyField, LocalStudyFormValues,
     STOP_LIST_FILE, WORDPIECE,
@@ -158,7 +158,7 @@ where
             return;
         };
         leptos::task::spawn_local(async move {
-            let found = files::read_file_text(&file).await;
+            let found = reading::read_file_text(&file).await;
             failed.set(found.map(|text| take(file.name(), text)).err());
         });
     };

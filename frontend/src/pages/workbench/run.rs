@@ -7,28 +7,13 @@ use shared::api::worker::{
 use shared::score::SCORE_FILE_PREFIX;
 use wasm_bindgen::JsValue;
 
-use super::files;
+use super::reading;
 use super::state::{CollectionPartPresence, FileReadState, StudyRunState, WorkbenchState};
 use crate::api::worker;
-use crate::keyboard::KeyPressOutcome;
 use crate::number_format;
 use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::progress::ProgressBarView;
 use crate::widgets::section::Section;
-
-/// Cancels the run, if one is in progress.
-pub(super) fn cancel_study_computation(bench: WorkbenchState) -> KeyPressOutcome {
-    match bench.run.get_untracked() {
-        StudyRunState::Running { number, .. } => {
-            worker::cancel_worker_task(number);
-            KeyPressOutcome::Handled
-        }
-        StudyRunState::Idle
-        | StudyRunState::Done { .. }
-        | StudyRunState::Canceled
-        | StudyRunState::Failed(_) => KeyPressOutcome::Ignored,
-    }
-}
 
 fn start(bench: WorkbenchState) {
     let Ok(mut definition) = untrack(move || bench.study_definition()) else {
@@ -48,7 +33,7 @@ fn start(bench: WorkbenchState) {
             number: 0,
             steps: Vec::new(),
         });
-        files::reread_files_for_new_worker(bench).await;
+        reading::reread_files_for_new_worker(bench).await;
         let began = js_sys::Date::now();
         let ask = WorkerRequest::CreateStudy {
             definition: Box::new(definition),
@@ -125,7 +110,7 @@ pub(super) fn ComputeStudySection(bench: WorkbenchState) -> impl IntoView {
         let running = matches!(bench.run.get_untracked(), StudyRunState::Running { .. });
         if running {
             let stop = move |_| {
-                let _ = cancel_study_computation(bench);
+                let _ = bench.cancel_study_computation();
             };
             return view! {
                 <button class="btn" type="button" on:click=stop>

@@ -7,13 +7,14 @@ use shared::api::worker::{
     FileKind, FileSummary, LocalStudySummary, StudyInputPart, WorkerProgress, WorkerResponse,
 };
 use shared::study::StudyDefinition;
+use shared::text::{Stopwords, WordpieceVocabulary};
 use web_sys::File;
 
-use super::clear::ClearedWorkbench;
 use super::settings::{
     LocalStudyAuxiliaryFiles, LocalStudyFieldError, LocalStudyFormValues, UploadedTransferPairsFile,
 };
-use crate::api::RequestError;
+use crate::api::{RequestError, worker};
+use crate::keyboard::KeyPressOutcome;
 use crate::stored_summary;
 
 thread_local! {
@@ -41,9 +42,9 @@ pub(super) struct WorkbenchState {
     /// The settings with which the study was created in this visit.
     pub(super) created_with: RwSignal<Option<LocalStudyFormValues>>,
     /// The uploaded stop list, with the name of its file.
-    pub(super) stop_list: RwSignal<Option<(String, shared::text::Stopwords)>>,
+    pub(super) stop_list: RwSignal<Option<(String, Stopwords)>>,
     /// The uploaded WordPiece vocabulary, or why it could not be read.
-    pub(super) vocabulary: RwSignal<Option<Result<shared::text::WordpieceVocabulary, String>>>,
+    pub(super) vocabulary: RwSignal<Option<Result<WordpieceVocabulary, String>>>,
     pub(super) run: RwSignal<StudyRunState>,
     /// The local study, if there is one.
     pub(super) study: RwSignal<Option<LocalStudySummary>>,
@@ -51,6 +52,17 @@ pub(super) struct WorkbenchState {
     pub(super) job: RwSignal<Option<StudyScoringJob>>,
     /// What was there before clearing, as long as clearing can be undone.
     pub(super) cleared: RwSignal<Option<ClearedWorkbench>, LocalStorage>,
+}
+
+/// What the Workbench had before it was cleared. The worker keeps the files and the study until
+/// clearing cannot be undone any more.
+pub(super) struct ClearedWorkbench {
+    pub(super) files: Vec<WorkbenchFile>,
+    pub(super) settings: LocalStudyFormValues,
+    pub(super) stop_list: Option<(String, Stopwords)>,
+    pub(super) vocabulary: Option<Result<WordpieceVocabulary, String>>,
+    pub(super) study: Option<LocalStudySummary>,
+    pub(super) job: Option<StudyScoringJob>,
 }
 
 /// A job and the study that it scores.
@@ -102,6 +114,20 @@ impl WorkbenchState {
             CollectionPartPresence::Present
         } else {
             CollectionPartPresence::Missing
+        }
+    }
+
+    /// Cancels the run, if one is in progress.
+    pub(super) fn cancel_study_computation(self) -> KeyPressOutcome {
+        match self.run.get_untracked() {
+            StudyRunState::Running { number, .. } => {
+                worker::cancel_worker_task(number);
+                KeyPressOutcome::Handled
+            }
+            StudyRunState::Idle
+            | StudyRunState::Done { .. }
+            | StudyRunState::Canceled
+            | StudyRunState::Failed(_) => KeyPressOutcome::Ignored,
         }
     }
 

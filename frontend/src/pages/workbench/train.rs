@@ -10,7 +10,7 @@ use shared::word_vectors::glove::GloveSettings;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File};
 
-use super::files;
+use super::reading;
 use super::state::{CollectionPartPresence, WorkbenchState};
 use crate::api::{RequestError, worker};
 use crate::number_format;
@@ -186,7 +186,7 @@ fn start(
     };
     leptos::task::spawn_local(async move {
         training.set(TrainingState::Running(0, None));
-        files::reread_files_for_new_worker(bench).await;
+        reading::reread_files_for_new_worker(bench).await;
         let name = format!("trained-{}d.txt", settings.n_dims);
         let asked = worker::start_worker_task(
             WorkerRequest::TrainVectors { analyzer, settings },
@@ -205,7 +205,7 @@ fn start(
                 (WorkerResponse::VectorsTrained(trained), Ok(blob)) => {
                     let parts = js_sys::Array::of1(&blob);
                     if let Ok(file) = File::new_with_blob_sequence(&parts, &name) {
-                        files::add_and_read_file(bench, file, Some(FileKind::Vectors));
+                        reading::add_and_read_file(bench, file, Some(FileKind::Vectors));
                     }
                     TrainingState::Done(trained, blob)
                 }

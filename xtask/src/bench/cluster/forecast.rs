@@ -1,6 +1,6 @@
 //! What 1,000 executors would make of shards as they were measured.
 
-use super::super::scale::Draw;
+use super::super::random_collection::Draw;
 use super::super::table::BenchTable;
 use super::simulation::{ClusterModel, SimulatedStage, simulate};
 use super::small_shards::SmallShards;

@@ -1,6 +1,6 @@
 //! A study of a million passages and 10,000 queries, in one process and on executors.
 
-use super::super::scale;
+use super::super::random_collection::write_random_collection;
 use super::super::table::BenchTable;
 use super::processes::ClusterPrograms;
 use super::{BenchStudy, create_alone, create_on_cluster, is_equal_study};
@@ -15,7 +15,7 @@ const MOST_MIB: f64 = 8.0 * 1024.0;
 
 pub(super) fn measure(programs: &ClusterPrograms, table: &mut BenchTable) -> Result<()> {
     let folder = programs.folder.join("million");
-    scale::make(&folder, N_DOCS, N_QUERIES)?;
+    write_random_collection(&folder, N_DOCS, N_QUERIES)?;
     let study = BenchStudy {
         name: "million-study",
         about: "a million passages",

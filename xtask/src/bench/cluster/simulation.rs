@@ -7,7 +7,7 @@
 //! the executor's signs of life. If the scheduler fails, executors finish what they compute, and
 //! the driver plans what is not committed.
 
-use super::super::scale::Draw;
+use super::super::random_collection::Draw;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
