@@ -24,7 +24,7 @@ impl ActionConfirmation {
         self.is_shown.get()
     }
 
-    /// Hides the confirmation.
+    /// Hides the confirmation and leaves the focus where it is.
     pub(crate) fn hide(self) {
         self.is_shown.set(false);
     }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use shared::api::worker::{FileKind, FileSummary, WorkerRequest};
 use shared::error::{FileReadReport, RowIssue};
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{DragEvent, File, FileList, HtmlInputElement, HtmlSelectElement};
+use web_sys::{DragEvent, FileList, HtmlInputElement, HtmlSelectElement};
 
 use super::reading::add_and_read_file;
 use super::state::{FileReadState, WorkbenchFile, WorkbenchState};
