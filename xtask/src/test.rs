@@ -189,8 +189,8 @@ impl<'a> TestContext<'a> {
         }
     }
 
-    /// Tests the cluster against the studies of the program of the build step. Its tests run one
-    /// after the other, since each starts several processes that compute.
+    /// Tests the cluster against the studies of the program of the build step. Each test starts
+    /// several processes, so that two tests at once keep two cores busy; long ones run alone.
     fn cluster(&mut self, size: ClusterTestSize) -> Result<TestCounts> {
         self.dist_folder()?;
         let built = ["build", "--locked", "--package", "backend", "--bins"];
@@ -198,16 +198,20 @@ impl<'a> TestContext<'a> {
         let skips = self.skips()?;
         let mut test = cargo(&["test", "--locked", "--package", "cluster", "--no-fail-fast"]);
         test.env("AXIOSCOPE_SKIPPED", &skips);
-        if size == ClusterTestSize::Long {
-            test.env(LONG_CLUSTER_TESTS, "yes");
-        }
+        let n_at_once = match size {
+            ClusterTestSize::Short => "2",
+            ClusterTestSize::Long => {
+                test.env(LONG_CLUSTER_TESTS, "yes");
+                "1"
+            }
+        };
         let needed = [
             TestDependency::Collections,
             TestDependency::Model,
             TestDependency::S3,
         ];
         self.name_dependencies(&mut test, &needed)?;
-        let mut tally = libtest(test.args(["--", "--test-threads", "1"]))?;
+        let mut tally = libtest(test.args(["--", "--test-threads", n_at_once]))?;
         tally.skip(fs::read_to_string(&skips).unwrap_or_default().lines());
         Ok(tally)
     }
