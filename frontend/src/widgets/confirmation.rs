@@ -11,7 +11,7 @@ pub(crate) struct ActionConfirmation {
 }
 
 impl ActionConfirmation {
-    /// The confirmation is hidden at first.
+    /// Returns the state at first, in which the confirmation is hidden.
     pub(crate) fn new() -> ActionConfirmation {
         ActionConfirmation {
             is_shown: RwSignal::new(false),
@@ -43,7 +43,7 @@ impl ActionConfirmation {
 pub(crate) fn ConfirmedActionButton(
     /// Whether the confirmation is shown.
     confirmation: ActionConfirmation,
-    /// The action.
+    /// The action, as the button names it.
     text: &'static str,
     /// The accessible name, if it says more than the text.
     #[prop(optional, into)]

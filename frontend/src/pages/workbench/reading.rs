@@ -1,4 +1,4 @@
-//! Reading files into the worker.
+//! Reading files that were dropped or chosen: into the worker, or as text.
 
 use leptos::prelude::*;
 use shared::api::worker::{FileKind, WorkerRequest, WorkerResponse};
