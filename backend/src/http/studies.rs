@@ -56,22 +56,29 @@ pub(super) async fn cache_summaries(app: AppState) {
     }
 }
 
-/// Returns the summaries of the studies that are wanted and can be read.
+/// Returns the summaries of the studies that are wanted and can be read, or the error of one if
+/// none can be read.
 async fn summarize_studies(
     app: &AppState,
     is_wanted: impl Fn(&StudyListEntry) -> bool,
 ) -> Result<Vec<StudySummary>, Error> {
     let mut all_listed = app.store.list_studies().await?;
     all_listed.retain(is_wanted);
-    let mut summaries = Vec::new();
+    let (mut summaries, mut failure) = (Vec::new(), None);
     for listed in all_listed {
         match app.studies.summary(&listed).await {
             Ok(summary) => summaries.push(summary),
             // One damaged study must not hide the others.
-            Err(error) => tracing::error!("study {}: {error}", listed.name),
+            Err(error) => {
+                tracing::error!("study {}: {error}", listed.name);
+                failure = Some(error);
+            }
         }
     }
-    Ok(summaries)
+    match failure {
+        Some(error) if summaries.is_empty() => Err(error),
+        _ => Ok(summaries),
+    }
 }
 
 /// Returns the overview of a study for a state of its controls. Overviews are cached.

@@ -2,13 +2,13 @@
 //! also if its processes are killed.
 #![allow(clippy::unwrap_used, reason = "all of it is for tests")]
 
-mod object_storage;
-mod processes;
-mod study_files;
+mod certificates;
 mod command_lines;
 mod guide;
+mod object_storage;
 mod packaging;
-mod tls;
+mod processes;
+mod study_files;
 
 use std::fs;
 use std::path::{Path, PathBuf};
