@@ -21,6 +21,7 @@ use shared::error::FileReadReport;
 
 use crate::error::Error;
 use crate::progress::ProgressBar;
+use crate::remedy;
 use crate::store::{DataFolder, checksum, cleanup};
 
 /// A collection with the report of its readers.
@@ -204,7 +205,7 @@ pub(crate) fn import_collection(
 ) -> Result<PathBuf, Error> {
     let target = data.collection_folder(name)?;
     let parent = target.parent().unwrap_or(&target);
-    let way_out = "make room, or take another folder by `--data`";
+    let way_out = remedy::ANOTHER_DATA_FOLDER;
     let temporary =
         tempfile::tempdir_in(parent).map_err(Error::io_error_converter(parent, way_out))?;
     write_beir_files(loaded, temporary.path())?;
@@ -305,10 +306,7 @@ pub(crate) fn for_each_nonempty_line(
 ) -> Result<(), Error> {
     use shared::collection::lines::{FileSizeLimits, LineReader};
     let path = &as_it_lies(path);
-    let file = File::open(path).map_err(Error::io_error_converter(
-        path,
-        "check the path and its rights",
-    ))?;
+    let file = File::open(path).map_err(Error::io_error_converter(path, remedy::CHECK_PATH))?;
     let name = path.display().to_string();
     let file = FileInput::without_progress(&name, file);
     let mut lines = LineReader::open(file, FileSizeLimits::FILES)?;
@@ -330,7 +328,7 @@ pub(crate) fn read_with_progress<T>(
     path: &Path,
     read: impl FnOnce(FileInput<'_, File>) -> Result<T, shared::error::Error>,
 ) -> Result<T, Error> {
-    let way_out = "check the path and its rights";
+    let way_out = remedy::CHECK_PATH;
     let path = &as_it_lies(path);
     let file = File::open(path).map_err(Error::io_error_converter(path, way_out))?;
     let bytes = file
@@ -440,7 +438,7 @@ fn json_line(line: &Line<'_>) -> String {
 /// Writes lines to a file, which is created or replaced.
 pub(crate) fn write_lines(path: &Path, lines: impl Iterator<Item = String>) -> Result<(), Error> {
     use std::io::Write;
-    let way_out = "make room, or take another folder by `--data`";
+    let way_out = remedy::ANOTHER_DATA_FOLDER;
     let file = File::create(path).map_err(Error::io_error_converter(path, way_out))?;
     let mut out = std::io::BufWriter::new(file);
     for line in lines {
@@ -451,7 +449,7 @@ pub(crate) fn write_lines(path: &Path, lines: impl Iterator<Item = String>) -> R
 }
 
 fn copy_runs(from: &Path, to: &Path) -> Result<(), Error> {
-    let way_out = "check the rights of the collection's `runs/`";
+    let way_out = "check the permissions of the collection's `runs/`";
     fs::create_dir_all(to).map_err(Error::io_error_converter(to, way_out))?;
     for entry in fs::read_dir(from).map_err(Error::io_error_converter(from, way_out))? {
         let entry = entry.map_err(Error::io_error_converter(from, way_out))?;

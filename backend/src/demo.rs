@@ -21,6 +21,7 @@ use crate::models::ModelRegistry;
 use crate::pipeline::{
     self, LateInteractionAnalysisInput, NewStudy, ParallelExecutor, StudyReplacementPolicy,
 };
+use crate::remedy;
 use crate::runtime::run_with_database;
 use crate::store::studies::{StudyVisibility, late_interaction};
 use crate::store::{DataFolder, Database};
@@ -242,7 +243,7 @@ impl PendingDemoScores {
 fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
     let demo = folder.create_demo_files_folder_if_missing()?;
     let transfer = demo.join("transfer");
-    let way_out = crate::store::WRITE_REMEDY;
+    let way_out = remedy::ANOTHER_DATA_FOLDER;
     fs::create_dir_all(&transfer).map_err(Error::io_error_converter(&transfer, way_out))?;
     for (name, text) in TRANSFERS {
         let path = transfer.join(name);

@@ -176,7 +176,7 @@ pub(crate) enum Error {
 
     /// A data folder that another process uses.
     #[error(
-        "{} is in use by another axioscope; stop that one, or take another folder by `--data`",
+        "{} is in use by another axioscope; stop that one, or choose another folder with `--data`",
         path.display()
     )]
     DataFolderInUse { path: PathBuf },
@@ -345,7 +345,7 @@ impl DatabaseDisplayName {
     /// Returns the advice for using another database.
     fn another(&self) -> &'static str {
         match self {
-            DatabaseDisplayName::File(_) => "take another folder by `--data`",
+            DatabaseDisplayName::File(_) => "choose another folder with `--data`",
             DatabaseDisplayName::Server(_) => "name another database by `DATABASE_URL`",
         }
     }
@@ -354,7 +354,7 @@ impl DatabaseDisplayName {
     fn rights(&self) -> &'static str {
         match self {
             DatabaseDisplayName::File(_) => {
-                "check the rights of the file and its folder, or take another folder by `--data`"
+                "check the permissions of the file and its folder, or choose another folder with `--data`"
             }
             DatabaseDisplayName::Server(_) => {
                 "it is a standby or told to be read only; name another by `DATABASE_URL`"

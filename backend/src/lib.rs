@@ -3,6 +3,7 @@
 mod config;
 mod clock;
 mod error;
+mod remedy;
 mod progress;
 mod store;
 mod runtime;

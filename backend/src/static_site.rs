@@ -22,13 +22,12 @@ use crate::error::Error;
 use crate::first_paint::PageTexts;
 use crate::front_end_files::front_end_files;
 use crate::http::PublicUrl;
+use crate::remedy;
 use crate::store::DataFolder;
 use page::{PageTemplate, SitePage};
 
 pub(crate) use base_path::BasePath;
 pub(crate) use study_files::{ExportLayout, StudyExportOptions, export_study};
-
-const REMEDY: &str = "make room, or choose another folder";
 
 /// The file by which the folder of an earlier build is recognized.
 const MARKER: &str = "axioscope-site.json";
@@ -68,7 +67,7 @@ pub(crate) fn build_static_site(
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    let failed = || Error::io_error_converter(out, REMEDY);
+    let failed = || Error::io_error_converter(out, remedy::ANOTHER_FOLDER);
     std::fs::create_dir_all(parent).map_err(failed())?;
     let scratch = tempfile::tempdir_in(parent).map_err(failed())?;
     // The inner folder has the usual permissions; a temporary folder is readable by its owner only.
@@ -139,7 +138,7 @@ impl SiteFolder {
             std::fs::create_dir_all(file.parent().unwrap_or(&self.path))?;
             std::fs::write(&file, bytes)
         };
-        written().map_err(Error::io_error_converter(&file, REMEDY))
+        written().map_err(Error::io_error_converter(&file, remedy::ANOTHER_FOLDER))
     }
 
     fn write_text(&self, path: &str, text: &str) -> Result<(), Error> {
@@ -253,7 +252,10 @@ impl SiteFolder {
         for entry in walkdir::WalkDir::new(&self.path) {
             let entry = entry.map_err(std::io::Error::from);
             let metadata = entry.and_then(|it| it.metadata().map_err(std::io::Error::from));
-            let metadata = metadata.map_err(Error::io_error_converter(&self.path, REMEDY))?;
+            let metadata = metadata.map_err(Error::io_error_converter(
+                &self.path,
+                remedy::ANOTHER_FOLDER,
+            ))?;
             if metadata.is_file() {
                 size.n_files += 1;
                 size.n_bytes += metadata.len();

@@ -89,6 +89,7 @@ use sqlx::query::{Query, QueryAs};
 use sqlx::{AnyPool, Connection, FromRow, SqlSafeStr, Transaction};
 
 use crate::error::Error;
+use crate::remedy;
 
 pub(crate) use database::DatabaseConfig;
 
@@ -134,7 +135,7 @@ impl DataFolder {
             let path = folder.root.join(part);
             fs::create_dir_all(&path).map_err(Error::io_error_converter(
                 &path,
-                "the data folder must be one that can be written; take another by `--data`",
+                "the data folder must be one that can be written; choose another with `--data`",
             ))?;
         }
         folder._in_use = cleanup::clean_and_lock_folder(&folder.root).map(Arc::new);
@@ -183,7 +184,7 @@ impl DataFolder {
     /// exist.
     fn named_folders(&self, part: &str) -> Result<Vec<String>, Error> {
         let path = self.root.join(part);
-        let failed = || Error::io_error_converter(&path, "check the rights of the folder");
+        let failed = || Error::io_error_converter(&path, "check the permissions of the folder");
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -249,9 +250,6 @@ impl DataFolder {
     }
 }
 
-/// What to do about a file of the data folder that cannot be written.
-pub(crate) const WRITE_REMEDY: &str = "make room, or take another data folder by `--data`";
-
 /// Writes a file next to its final place and renames it, so that it appears complete or not at all.
 /// An existing path that is not a regular file, such as a pipe, is written directly.
 pub(crate) fn write_atomically<E>(
@@ -288,6 +286,8 @@ where
         Some(it) if !it.as_os_str().is_empty() => it,
         _ => Path::new("."),
     };
+    // The error of a temporary file would name that file.
+    fs::metadata(folder).map_err(failed())?;
     let mut beside = tempfile::Builder::new();
     #[cfg(unix)]
     beside.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
@@ -339,7 +339,10 @@ impl Database {
     async fn make(file: &Path) -> Result<(), Error> {
         let folder = file.parent().unwrap_or(Path::new("."));
         let scratch = cleanup::create_temporary_folder(folder, cleanup::NEW);
-        let scratch = scratch.map_err(Error::io_error_converter(folder, WRITE_REMEDY))?;
+        let scratch = scratch.map_err(Error::io_error_converter(
+            folder,
+            remedy::ANOTHER_DATA_FOLDER,
+        ))?;
         let beside = scratch.path().join("axioscope.db");
         let store = Database {
             // Error messages name the final path.
@@ -351,11 +354,12 @@ impl Database {
         made?;
         sqlite::restrict_sqlite_files_to_owner(&beside);
         let beside = tempfile::TempPath::try_from_path(beside);
-        let beside = beside.map_err(Error::io_error_converter(file, WRITE_REMEDY))?;
+        let beside =
+            beside.map_err(Error::io_error_converter(file, remedy::ANOTHER_DATA_FOLDER))?;
         match beside.persist_noclobber(file) {
             // Another process has created the file in the meantime.
             Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            Err(it) => Err(Error::io_error_converter(file, WRITE_REMEDY)(it.error)),
+            Err(it) => Err(Error::io_error_converter(file, remedy::ANOTHER_DATA_FOLDER)(it.error)),
             Ok(()) => Ok(()),
         }
     }

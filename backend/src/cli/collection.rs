@@ -21,6 +21,7 @@ use crate::config::{AnalyzerArgs, IndexStorageArgs, RankerSpec};
 use crate::error::Error;
 use crate::models::{ModelRegistry, NeuralRanker};
 use crate::pipeline;
+use crate::remedy;
 use crate::store::{DataFolder, write_atomically};
 
 /// Holds the command-line arguments of `axioscope import`.
@@ -223,7 +224,7 @@ fn metadata(
 /// Writes a run file: the metadata header, if any, then six columns, with scores that parse back to
 /// the same value.
 fn write_run(path: &Path, said: &str, run: &Run, tag: &str) -> Result<(), Error> {
-    let way_out = "make room, or choose another file";
+    let way_out = remedy::ANOTHER_FILE;
     write_atomically(path, way_out, |file| {
         let mut out = BufWriter::new(file);
         out.write_all(said.as_bytes())?;

@@ -14,6 +14,7 @@ use crate::config::AnalyzerArgs;
 use crate::error::Error;
 use crate::models::ModelRegistry;
 use crate::pipeline::{self, LateInteractionAnalysisInput};
+use crate::remedy;
 use crate::store::studies::late_interaction;
 use crate::store::{DataFolder, write_atomically};
 
@@ -116,7 +117,7 @@ impl LateInteractionArgs {
             began.elapsed().as_secs_f64()
         );
         if let Some(file) = &self.out {
-            let way_out = "make room, or choose another file";
+            let way_out = remedy::ANOTHER_FILE;
             let json = serde_json::to_vec(&found).expect("finite numbers and string keys");
             write_atomically(file, way_out, |mut to| to.write_all(&json))?;
         }

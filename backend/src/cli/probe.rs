@@ -26,11 +26,10 @@ use crate::config::{AnalyzerArgs, IndexStorageArgs, MiningArgs, RankerSpec};
 use crate::error::Error;
 use crate::models::ModelRegistry;
 use crate::pipeline::{self, PairScoringInput};
+use crate::remedy;
 use crate::store::instances::{self, CollectionExternalIds, InstanceFileMetadata};
 use crate::store::partial_scores::PartialScores;
 use crate::store::{DataFolder, write_atomically};
-
-const WAY_OUT: &str = "make room, or choose another file";
 
 /// Holds the command-line arguments of `axioscope mine`.
 #[derive(clap::Args)]
@@ -259,7 +258,7 @@ impl ScoreArgs {
         let (mut scores, drafts) = work.score(&[ranker], data, computing)?;
         let scores = scores.remove(0);
         let collection = &work.loaded.collection;
-        write_atomically(&out, WAY_OUT, |file| {
+        write_atomically(&out, remedy::ANOTHER_FILE, |file| {
             let mut out = BufWriter::new(file);
             for (place, (query, text)) in work.pairs.iter().enumerate() {
                 let Some(score) = scores.score_at_position(place) else {

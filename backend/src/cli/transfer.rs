@@ -14,6 +14,7 @@ use super::{CommandOutcome, print_json};
 use crate::collection_files;
 use crate::collection_files::transfer_sets::{self, PairDatasetWithSourceFiles};
 use crate::error::Error;
+use crate::remedy;
 use crate::store::write_atomically;
 
 /// Holds the command-line arguments of `axioscope transfer`.
@@ -136,10 +137,7 @@ impl ConvertTransferDatasetArgs {
             | DataSet::Factuality { ways, .. } => (ways, None),
         };
         let from = &ways.from;
-        fs::metadata(from).map_err(Error::io_error_converter(
-            from,
-            "check the path and its rights",
-        ))?;
+        fs::metadata(from).map_err(Error::io_error_converter(from, remedy::CHECK_PATH))?;
         let (titles, mut of_titles) = match queries {
             Some(path) => transfer_sets::read_titles_by_id(path)?,
             None => (TitlesByDocId::new(), FileReadReport::default()),
@@ -257,7 +255,7 @@ fn write(
             );
         }
     }
-    write_atomically(to, "make room, or choose another file", |file| {
+    write_atomically(to, remedy::ANOTHER_FILE, |file| {
         let mut out = BufWriter::new(file);
         for pair in &converted.pairs {
             serde_json::to_writer(&mut out, pair)?;

@@ -16,8 +16,7 @@ use shared::error::{Error as Unreadable, FileReadReport};
 use super::{found, read_with_progress};
 use crate::error::Error;
 use crate::progress::ProgressBar;
-
-const WAY_OUT: &str = "check the path and its rights";
+use crate::remedy;
 
 /// A converted dataset with the files that it was read from.
 #[derive(Debug, Default)]
@@ -165,8 +164,8 @@ pub(crate) fn load_sampled_stories(
         converted, files, ..
     } = &mut gathered;
     let mut ids = Vec::new();
-    for entry in fs::read_dir(from).map_err(Error::io_error_converter(from, WAY_OUT))? {
-        let entry = entry.map_err(Error::io_error_converter(from, WAY_OUT))?;
+    for entry in fs::read_dir(from).map_err(Error::io_error_converter(from, remedy::CHECK_PATH))? {
+        let entry = entry.map_err(Error::io_error_converter(from, remedy::CHECK_PATH))?;
         let name = entry.file_name();
         let Some(id) = name
             .to_string_lossy()
@@ -199,7 +198,8 @@ pub(crate) fn load_sampled_stories(
     let bar = ProgressBar::with_unit("read", ids.len() as u64, "stories");
     for id in ids {
         let path = from.join(format!("{id}{}", story.file_extension()));
-        let file = File::open(&path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
+        let file =
+            File::open(&path).map_err(Error::io_error_converter(&path, remedy::CHECK_PATH))?;
         story.read_story_into_dataset(&id, &path.display().to_string(), file, converted);
         files.push(path);
         bar.increment();
@@ -269,7 +269,7 @@ fn numbered(name: &str, n: usize) -> Vec<String> {
 /// Returns the given file, or for a folder the first existing file of each list of names.
 fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
     if !fs::metadata(from)
-        .map_err(Error::io_error_converter(from, WAY_OUT))?
+        .map_err(Error::io_error_converter(from, remedy::CHECK_PATH))?
         .is_dir()
     {
         return Ok(vec![from.to_owned()]);

@@ -8,7 +8,8 @@ use shared::training::LearningCurvePoint;
 use shared::training::spec::TrainingSpec;
 
 use crate::error::Error;
-use crate::store::{DataFolder, WRITE_REMEDY};
+use crate::remedy;
+use crate::store::DataFolder;
 use crate::training_jobs::add_published_training;
 
 /// The folder `models/` of the repository.
@@ -69,7 +70,7 @@ pub(crate) fn add_demo_models(folder: &DataFolder, named: &[String]) -> Result<V
         };
         let path = models.join(&*file);
         let parent = path.parent().unwrap_or(&models);
-        let error = |it| Error::io_error_converter(it, WRITE_REMEDY);
+        let error = |it| Error::io_error_converter(it, remedy::ANOTHER_DATA_FOLDER);
         fs::create_dir_all(parent).map_err(error(parent))?;
         if fs::read(&path).is_ok_and(|it| it == *content.data) {
             continue;

@@ -16,11 +16,10 @@ use shared::error::Error as InputError;
 use crate::collection_files::{CollectionWithReadReport, write_beir_files, write_lines};
 use crate::error::Error;
 use crate::progress::ProgressBar;
+use crate::remedy;
 
 /// Documents per thread between two writes to the draft.
 const PER_THREAD: usize = 8;
-
-const WAY_OUT: &str = "make room, or choose another place by `--out`";
 
 /// The model, sampling and output folder of a collection expansion.
 pub(crate) struct DocumentExpansionSettings<'a> {
@@ -125,11 +124,11 @@ pub(crate) fn write_expanded_collection(
     }
     let n_truncated = written.iter().filter(|it| it.truncated).count();
 
-    let beside =
-        tempfile::tempdir_in(parent).map_err(Error::io_error_converter(parent, WAY_OUT))?;
+    let beside = tempfile::tempdir_in(parent)
+        .map_err(Error::io_error_converter(parent, remedy::ANOTHER_FOLDER))?;
     // The inner folder has the usual permissions; a temporary folder is readable by its owner only.
     let whole = beside.path().join("whole");
-    fs::create_dir(&whole).map_err(Error::io_error_converter(&whole, WAY_OUT))?;
+    fs::create_dir(&whole).map_err(Error::io_error_converter(&whole, remedy::ANOTHER_FOLDER))?;
     write_beir_files(&loaded, &whole)?;
     let lines = loaded.collection.docs.iter().zip(&written);
     let lines = lines.map(|(doc, kept)| {
@@ -146,7 +145,10 @@ pub(crate) fn write_expanded_collection(
     write_lines(&whole.join("expansion.json"), [account].into_iter())?;
     // Someone may have created the folder in the meantime, and `rename` would replace an empty one.
     check_out(wanted.out)?;
-    fs::rename(&whole, wanted.out).map_err(Error::io_error_converter(wanted.out, WAY_OUT))?;
+    fs::rename(&whole, wanted.out).map_err(Error::io_error_converter(
+        wanted.out,
+        remedy::ANOTHER_FOLDER,
+    ))?;
     draft.remove()?;
     let queries = written.iter().flat_map(|it| &it.queries);
     Ok(DocumentExpansionSummary {
@@ -222,7 +224,7 @@ impl Draft {
         let hash = shared::collection::encode_hex(&Sha256::digest(json(record)));
         let name = out.file_name().unwrap_or_default().to_string_lossy();
         let path = parent.join(format!(".{name}.{hash:.16}.draft"));
-        let failed = || Error::io_error_converter(&path, WAY_OUT);
+        let failed = || Error::io_error_converter(&path, remedy::ANOTHER_FOLDER);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&path).map_err(failed())?;
@@ -244,7 +246,7 @@ impl Draft {
 
     /// Stores the queries of the next documents. They survive a crash once this returns.
     fn keep(&mut self, written: impl Iterator<Item = ExpandedDocument>) -> Result<(), Error> {
-        let failed = || Error::io_error_converter(&self.path, WAY_OUT);
+        let failed = || Error::io_error_converter(&self.path, remedy::ANOTHER_FOLDER);
         let mut lines = String::new();
         for kept in written {
             lines += &json(&kept);

@@ -9,6 +9,7 @@ use shared::word_vectors::WordVectors;
 use shared::word_vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer, GloveTrainingShard};
 
 use crate::error::Error;
+use crate::remedy;
 use crate::store::write_atomically;
 
 /// Counts the co-occurrences of the words of an index, which must have its tokens, on all cores.
@@ -46,7 +47,7 @@ pub(crate) fn train_all_glove_rounds(trainer: &mut GloveTrainer<'_>, mut done: i
 
 /// Writes word vectors in GloVe's format: one word and its vector per line.
 pub(crate) fn write_word_vectors(path: &Path, vectors: &WordVectors) -> Result<(), Error> {
-    write_atomically(path, "make room, or choose another file", |file| {
+    write_atomically(path, remedy::ANOTHER_FILE, |file| {
         let mut out = BufWriter::new(file);
         for row in 0..vectors.len() as u32 {
             writeln!(out, "{}", vectors.to_glove_line(row))?;

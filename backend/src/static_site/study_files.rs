@@ -22,13 +22,12 @@ use shared::study::sliced::{
 use crate::annotation::AnnotationTaskService;
 use crate::error::Error;
 use crate::pipeline;
+use crate::remedy;
 use crate::runtime::run_with_database;
 use crate::store::server_place::ServerRole;
 use crate::store::studies::instance_orders::InstanceOrders;
 use crate::store::studies::late_interaction;
 use crate::store::{DataFolder, Database, checksum, write_atomically};
-
-const REMEDY: &str = "make room, or choose another folder";
 
 /// The file with the list of studies.
 pub(super) const STUDY_LIST: &str = "index.json";
@@ -75,7 +74,7 @@ pub(crate) fn export_study(
         true => study.without_texts(),
         false => study,
     };
-    std::fs::create_dir_all(out).map_err(Error::io_error_converter(out, REMEDY))?;
+    std::fs::create_dir_all(out).map_err(Error::io_error_converter(out, remedy::ANOTHER_FOLDER))?;
     let index = out.join(STUDY_LIST);
     let mut summaries = read_index(&index)?;
     summaries.retain(|it| it.name != study.definition.name);
@@ -157,8 +156,9 @@ fn write_slices(
 ) -> Result<(), Error> {
     let name = &study.definition.name;
     let folder = out.join(name);
-    std::fs::create_dir_all(&folder).map_err(Error::io_error_converter(&folder, REMEDY))?;
-    let written = || Error::io_error_converter(&folder, REMEDY);
+    std::fs::create_dir_all(&folder)
+        .map_err(Error::io_error_converter(&folder, remedy::ANOTHER_FOLDER))?;
+    let written = || Error::io_error_converter(&folder, remedy::ANOTHER_FOLDER);
     let scratch = tempfile::tempdir_in(&folder).map_err(written())?;
     // The inner folder has the usual permissions; a temporary folder is readable by its owner only.
     let inner = scratch.path().join("slices");
@@ -208,7 +208,7 @@ fn write_slices(
 
 /// Removes the folders of earlier exports of a study, and the folder of the study if none is kept.
 fn remove_other_slices(folder: &Path, kept: Option<&Path>) -> Result<(), Error> {
-    let converter = || Error::io_error_converter(folder, REMEDY);
+    let converter = || Error::io_error_converter(folder, remedy::ANOTHER_FOLDER);
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         entries => entries.map_err(converter())?,
@@ -244,7 +244,7 @@ impl SliceFolder {
         for name in &self.names {
             let path = self.path.join(name);
             let sum = checksum::file_checksum(&path);
-            sums += &sum.map_err(Error::io_error_converter(&path, REMEDY))?;
+            sums += &sum.map_err(Error::io_error_converter(&path, remedy::ANOTHER_FOLDER))?;
         }
         Ok(shared::collection::text_hash(&sums))
     }
@@ -323,7 +323,7 @@ fn to_json(value: &impl serde::Serialize) -> String {
 
 /// Reads the summaries of the studies that were exported before; none if there is no index yet.
 pub(super) fn read_index(index: &Path) -> Result<Vec<StudySummary>, Error> {
-    let way_out = "check the rights of the file, or choose another folder";
+    let way_out = "check the permissions of the file, or choose another folder";
     let bytes = match std::fs::read(index) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -336,7 +336,7 @@ pub(super) fn read_index(index: &Path) -> Result<Vec<StudySummary>, Error> {
 }
 
 fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
-    write_atomically(path, REMEDY, |file| {
+    write_atomically(path, remedy::ANOTHER_FOLDER, |file| {
         let mut out = BufWriter::new(file);
         serde_json::to_writer(&mut out, value)?;
         out.flush()

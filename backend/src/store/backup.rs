@@ -27,9 +27,10 @@ use serde::{Deserialize, Serialize};
 use shared::error::{Error as InputError, ErrorFieldName};
 
 use crate::error::Error;
+use crate::remedy;
 use crate::store::{
-    DataFolder, DataFolderLock, Database, DatabaseConfig, OWNER_ALONE, WRITE_REMEDY, cleanup,
-    sqlite, write_atomically_with_mode,
+    DataFolder, DataFolderLock, Database, DatabaseConfig, OWNER_ALONE, cleanup, sqlite,
+    write_atomically_with_mode,
 };
 
 use archive::ArchiveWriter;
@@ -70,8 +71,6 @@ pub(crate) fn write_backup(
     rows: DatabaseSnapshot,
     path: &Path,
 ) -> Result<BackupCounts, Error> {
-    const WAY_OUT: &str = "make room, make the folder, or choose another file";
-
     let head = BackupManifest {
         format: 1,
         software: env!("CARGO_PKG_VERSION").to_owned(),
@@ -80,7 +79,7 @@ pub(crate) fn write_backup(
     };
     let head = serde_json::to_vec(&head).expect("a head has no maps");
     let mut size = BackupCounts::default();
-    write_atomically_with_mode(path, OWNER_ALONE, WAY_OUT, |file| {
+    write_atomically_with_mode(path, OWNER_ALONE, remedy::ANOTHER_FILE, |file| {
         let mut out = ArchiveWriter::from_writer(BufWriter::new(file));
         out.add_member(HEAD, head.len() as u64, &*head)?;
         for mut table in rows.tables {
@@ -110,13 +109,14 @@ pub(crate) async fn restore_backup(
 ) -> Result<BackupCounts, Error> {
     let root = &folder.root;
     must_be_empty(root)?;
-    fs::create_dir_all(root).map_err(Error::io_error_converter(root, WRITE_REMEDY))?;
+    fs::create_dir_all(root)
+        .map_err(Error::io_error_converter(root, remedy::ANOTHER_DATA_FOLDER))?;
     let lock = folder.lock()?;
     // Left by a restore that was killed; this process now holds the lock.
     cleanup::remove_folder_entries_with_prefix(root, SCRATCH)
-        .map_err(Error::io_error_converter(root, WRITE_REMEDY))?;
+        .map_err(Error::io_error_converter(root, remedy::ANOTHER_DATA_FOLDER))?;
     let scratch = cleanup::create_temporary_folder(root, SCRATCH);
-    let scratch = scratch.map_err(Error::io_error_converter(root, WRITE_REMEDY))?;
+    let scratch = scratch.map_err(Error::io_error_converter(root, remedy::ANOTHER_DATA_FOLDER))?;
     let packed =
         File::open(from).map_err(Error::io_error_converter(from, "give the path of a backup"))?;
     let mut head = None;
@@ -146,7 +146,8 @@ pub(crate) async fn restore_backup(
     if let DatabaseConfig::Sqlite(file) = database {
         size.n_files = move_all(&unpacked.files(), root)?;
         sqlite::restrict_sqlite_files_to_owner(&beside);
-        fs::rename(&beside, file).map_err(Error::io_error_converter(file, WRITE_REMEDY))?;
+        fs::rename(&beside, file)
+            .map_err(Error::io_error_converter(file, remedy::ANOTHER_DATA_FOLDER))?;
     }
     DataFolder::open(root)?;
     Database::open_and_migrate(database).await?.close().await;
@@ -242,7 +243,7 @@ fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<BackupManifest,
 }
 
 fn must_be_empty(root: &Path) -> Result<(), Error> {
-    let failed = || Error::io_error_converter(root, "take another folder by `--data`");
+    let failed = || Error::io_error_converter(root, "choose another folder with `--data`");
     let entries = match fs::read_dir(root) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -271,18 +272,18 @@ fn must_be_empty(root: &Path) -> Result<(), Error> {
 /// Moves the parts of a data folder into another folder, without the scratch folder and the lock.
 /// Returns the number of files.
 fn move_all(from: &Path, to: &Path) -> Result<u64, Error> {
-    const WAY_OUT: &str = "empty the data folder and restore again";
+    const REMEDY: &str = "empty the data folder and restore again";
 
     if !from.is_dir() {
         return Ok(0);
     }
-    fs::create_dir_all(to).map_err(Error::io_error_converter(to, WAY_OUT))?;
+    fs::create_dir_all(to).map_err(Error::io_error_converter(to, REMEDY))?;
     let mut n_files = 0;
     for part in files::PARTS {
         let (part, target) = (from.join(part), to.join(part));
         if part.is_dir() {
-            n_files += n_files_below(&part).map_err(Error::io_error_converter(&part, WAY_OUT))?;
-            fs::rename(&part, &target).map_err(Error::io_error_converter(&target, WAY_OUT))?;
+            n_files += n_files_below(&part).map_err(Error::io_error_converter(&part, REMEDY))?;
+            fs::rename(&part, &target).map_err(Error::io_error_converter(&target, REMEDY))?;
         }
     }
     Ok(n_files)

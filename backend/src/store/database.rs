@@ -13,8 +13,9 @@ use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 
 use crate::error::{DatabaseDisplayName, Error};
+use crate::remedy;
 use crate::store::postgres::{PostgresAddress, VARIABLE};
-use crate::store::{DataFolder, WRITE_REMEDY, postgres, sqlite, write_atomically};
+use crate::store::{DataFolder, postgres, sqlite, write_atomically};
 
 /// Which database is used: an SQLite file or a PostgreSQL server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl DatabaseConfig {
                     }
                     Err(error) => Err(Error::io_error_converter(
                         &path,
-                        "check the rights of the file",
+                        "check the permissions of the file",
                     )(error)),
                 }
             }
@@ -65,7 +66,7 @@ impl DatabaseConfig {
         if std::fs::read_to_string(&path).is_ok_and(|noted| noted == server) {
             return Ok(());
         }
-        write_atomically(&path, WRITE_REMEDY, |mut file| {
+        write_atomically(&path, remedy::ANOTHER_DATA_FOLDER, |mut file| {
             file.write_all(server.as_bytes())
         })
     }

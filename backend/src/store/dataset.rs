@@ -15,10 +15,9 @@ use shared::study::Study;
 use shared::study::controls::StudyPageControls;
 
 use crate::error::Error;
+use crate::remedy;
 use crate::store::studies::files::{collection_external_ids, instance_file_metadata_of_study};
 use crate::store::{instances, parquet_columns, write_atomically};
-
-const WAY_OUT: &str = "make room, or choose another folder";
 
 /// Whether the texts of documents and queries are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +34,8 @@ pub(crate) fn export_study_dataset(
     folder: &Path,
     texts: TextExportPolicy,
 ) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(Error::io_error_converter(folder, WAY_OUT))?;
+    std::fs::create_dir_all(folder)
+        .map_err(Error::io_error_converter(folder, remedy::ANOTHER_FOLDER))?;
     let mined = MiningResult {
         study_docs: study.study_docs.clone(),
         pools: Vec::new(),
@@ -48,25 +48,33 @@ pub(crate) fn export_study_dataset(
         &collection_external_ids(study),
         &instance_file_metadata_of_study(study),
     )?;
-    write_atomically(&folder.join("scores.parquet"), WAY_OUT, |file| {
-        scores(study, file)
-    })?;
-    write_atomically(&folder.join("preconditions.jsonl.gz"), WAY_OUT, |file| {
-        let mut out = GzEncoder::new(BufWriter::new(file), Compression::fast());
-        study.for_each_exported_instance(|line| {
-            let json = serde_json::to_string(line).map_err(Failed::Json)?;
-            writeln!(out, "{json}").map_err(Failed::File)
-        })?;
-        let mut file = out.finish().map_err(Failed::File)?;
-        file.flush().map_err(Failed::File)
-    })?;
+    write_atomically(
+        &folder.join("scores.parquet"),
+        remedy::ANOTHER_FOLDER,
+        |file| scores(study, file),
+    )?;
+    write_atomically(
+        &folder.join("preconditions.jsonl.gz"),
+        remedy::ANOTHER_FOLDER,
+        |file| {
+            let mut out = GzEncoder::new(BufWriter::new(file), Compression::fast());
+            study.for_each_exported_instance(|line| {
+                let json = serde_json::to_string(line).map_err(Failed::Json)?;
+                writeln!(out, "{json}").map_err(Failed::File)
+            })?;
+            let mut file = out.finish().map_err(Failed::File)?;
+            file.flush().map_err(Failed::File)
+        },
+    )?;
     if texts == TextExportPolicy::Included {
         write_texts(study, folder)?;
     }
     let card = card(study, texts)?;
-    write_atomically(&folder.join("README.md"), WAY_OUT, |mut file| {
-        file.write_all(card.as_bytes())
-    })
+    write_atomically(
+        &folder.join("README.md"),
+        remedy::ANOTHER_FOLDER,
+        |mut file| file.write_all(card.as_bytes()),
+    )
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +89,7 @@ enum Failed {
 
 fn write_texts(study: &Study, folder: &Path) -> Result<(), Error> {
     let lines = |name: &str, lines: &mut dyn Iterator<Item = serde_json::Value>| {
-        write_atomically(&folder.join(name), WAY_OUT, |file| {
+        write_atomically(&folder.join(name), remedy::ANOTHER_FOLDER, |file| {
             let mut out = BufWriter::new(file);
             for line in lines {
                 writeln!(out, "{line}")?;

@@ -69,7 +69,7 @@ const UNITS_AT_ONCE: usize = 1 << 16;
 
 fn not_written(folder: &Path, error: &io::Error) -> InputError {
     let reason = format!(
-        "the index cannot be written there ({error}); make room, take another data folder by \
+        "the index cannot be written there ({error}); make room, choose another data folder with \
          `--data`, or leave out `--index-on-disk`"
     );
     InputError::unreadable_file(&folder.display().to_string(), reason)

@@ -25,6 +25,7 @@ use shared::text::Analyzer;
 use shared::word_vectors::WordVectorsInfo;
 
 use crate::error::Error;
+use crate::remedy;
 use crate::store::{parquet_columns, write_atomically};
 
 /// Everything that determined the instances of a file.
@@ -81,8 +82,6 @@ pub(crate) fn write_instance_file(
     writer.add_instances_of_queries(mined, &ids.queries, &ids.docs)?;
     writer.write_file_from_parts(path, origin)
 }
-
-const WAY_OUT: &str = "make room, or choose another file";
 
 /// Maximum number of rows in a row group.
 const GROUP: usize = 1 << 20;
@@ -149,7 +148,7 @@ impl InstanceFileWriter {
         path: &Path,
         origin: &InstanceFileMetadata,
     ) -> Result<(), Error> {
-        write_atomically(path, WAY_OUT, |file| {
+        write_atomically(path, remedy::ANOTHER_FILE, |file| {
             let origin = serde_json::to_string(origin).expect("an origin has no maps");
             let mut writer = parquet_columns::create_parquet_writer(file, SCHEMA)?;
             for part in self.parts {
@@ -180,7 +179,7 @@ impl InstanceFileWriter {
 }
 
 fn failed(path: &Path, error: ParquetError) -> Error {
-    Error::io_error_converter(path, WAY_OUT)(std::io::Error::other(error))
+    Error::io_error_converter(path, remedy::ANOTHER_FILE)(std::io::Error::other(error))
 }
 
 const SCHEMA: &str = "message instances {
@@ -279,10 +278,7 @@ impl InstanceFileReader {
             what: path.display().to_string(),
             reason,
         };
-        let file = File::open(path).map_err(Error::io_error_converter(
-            path,
-            "check the path and its rights",
-        ))?;
+        let file = File::open(path).map_err(Error::io_error_converter(path, remedy::CHECK_PATH))?;
         let reader = parquet_columns::open_contiguous_parquet_file(file)
             .map_err(|it| damaged(format!("{it}; is it a file that `axioscope mine` wrote?")))?;
         let metadata = reader.metadata().file_metadata().key_value_metadata();

@@ -15,7 +15,7 @@ use shared::error::{Error as InputError, ErrorFieldName};
 
 use crate::error::Error;
 use crate::models::PairScore;
-use crate::store::WRITE_REMEDY;
+use crate::remedy;
 
 /// Prefix of the names of these files.
 const PREFIX: &str = "draft-";
@@ -40,7 +40,7 @@ impl PartialScores {
     /// Returns an error if another process has locked it.
     pub(crate) fn load_and_lock(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
         let path = place(folder, hash);
-        let failed = || Error::io_error_converter(&path, WRITE_REMEDY);
+        let failed = || Error::io_error_converter(&path, remedy::ANOTHER_DATA_FOLDER);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&path).map_err(failed())?;
@@ -68,7 +68,12 @@ impl PartialScores {
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(Error::io_error_converter(&path, WRITE_REMEDY)(error)),
+            Err(error) => {
+                return Err(Error::io_error_converter(
+                    &path,
+                    remedy::ANOTHER_DATA_FOLDER,
+                )(error));
+            }
         };
         Ok(PartialScores {
             done: read(&bytes).0,
@@ -88,10 +93,14 @@ impl PartialScores {
     /// Removes all files of partial scores in a folder, except those that other processes have
     /// locked.
     pub(crate) fn delete_unlocked_files(folder: &Path) -> Result<(), Error> {
-        for entry in
-            std::fs::read_dir(folder).map_err(Error::io_error_converter(folder, WRITE_REMEDY))?
-        {
-            let entry = entry.map_err(Error::io_error_converter(folder, WRITE_REMEDY))?;
+        for entry in std::fs::read_dir(folder).map_err(Error::io_error_converter(
+            folder,
+            remedy::ANOTHER_DATA_FOLDER,
+        ))? {
+            let entry = entry.map_err(Error::io_error_converter(
+                folder,
+                remedy::ANOTHER_DATA_FOLDER,
+            ))?;
             if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
                 continue;
             }
@@ -100,7 +109,12 @@ impl PartialScores {
                 Ok(file) if take(&file, &path).is_ok() => remove(&path)?,
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(Error::io_error_converter(&path, WRITE_REMEDY)(error)),
+                Err(error) => {
+                    return Err(Error::io_error_converter(
+                        &path,
+                        remedy::ANOTHER_DATA_FOLDER,
+                    )(error));
+                }
             }
         }
         Ok(())
@@ -127,7 +141,7 @@ impl PartialScores {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
         };
-        let failed = || Error::io_error_converter(path, WRITE_REMEDY);
+        let failed = || Error::io_error_converter(path, remedy::ANOTHER_DATA_FOLDER);
         file.write_all(&record(number, scores)).map_err(failed())?;
         file.sync_data().map_err(failed())
     }
@@ -158,7 +172,7 @@ fn take(file: &File, path: &Path) -> Result<(), Error> {
 fn remove(path: &Path) -> Result<(), Error> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(Error::io_error_converter(path, WRITE_REMEDY)(error))
+            Err(Error::io_error_converter(path, remedy::ANOTHER_DATA_FOLDER)(error))
         }
         Ok(()) | Err(_) => Ok(()),
     }

@@ -14,6 +14,7 @@ use shared::score::{RankerInfo, RankerKind};
 use shared::study::Study;
 
 use crate::error::Error;
+use crate::remedy;
 use crate::store::{Database, parquet_columns, write_atomically};
 
 /// Scores of a ranker, as columns.
@@ -32,7 +33,7 @@ pub(crate) struct RankerScoresByTextHash {
 impl RankerScoresByTextHash {
     /// Writes a file of the score store, and creates its folder if necessary.
     pub(crate) fn write_parquet_file(&self, path: &Path) -> Result<(), Error> {
-        let way_out = "make room, or take another data folder";
+        let way_out = remedy::ANOTHER_DATA_FOLDER;
         let folder = path
             .parent()
             .expect("a file of the score store lies in a folder");
@@ -113,7 +114,7 @@ impl StudyScoreColumns {
 
     /// Writes a Parquet file. It appears complete or not at all.
     pub(crate) fn write_parquet_file(&self, path: &Path) -> Result<(), Error> {
-        let way_out = "make room, or take another data folder";
+        let way_out = remedy::ANOTHER_DATA_FOLDER;
         write_atomically(path, way_out, |file| self.write_to(file))
     }
 

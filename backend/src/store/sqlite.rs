@@ -55,7 +55,7 @@ pub(super) fn check_and_protect_database_file(file: &Path) -> Result<(), Error> 
     Ok(())
 }
 
-const RIGHTS: &str = "check the rights of the file and its folder, or take another data folder by \
+const RIGHTS: &str = "check the permissions of the file and its folder, or choose another data folder with \
                       `--data`";
 
 fn has_studies(folder: &Path) -> bool {
@@ -138,7 +138,7 @@ pub(super) fn convert_sqlite_error(file: &Path, source: sqlx::Error) -> Error {
         Some(READONLY | CANTOPEN) => Error::DatabaseReadOnly { at },
         Some(CORRUPT | NOTADB) => Error::CorruptData {
             what: file.display().to_string(),
-            reason: "it is no database; restore it from a copy, or take another folder by \
+            reason: "it is no database; restore it from a copy, or choose another folder with \
                      `--data`"
                 .to_owned(),
         },

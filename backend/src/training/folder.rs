@@ -9,9 +9,8 @@ use shared::error::Error as InputError;
 use shared::training::{LearningCurvePoint, TrainingRecord, TrainingSummary};
 
 use crate::error::Error;
+use crate::remedy;
 use crate::store::write_atomically;
-
-const WAY_OUT: &str = "make room, or choose another folder";
 
 /// The state of a network to continue from.
 pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
@@ -63,7 +62,8 @@ pub(super) struct TrainingFolder {
 impl TrainingFolder {
     /// Creates the folder if it does not exist.
     pub(super) fn open(path: PathBuf) -> Result<TrainingFolder, Error> {
-        fs::create_dir_all(&path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
+        fs::create_dir_all(&path)
+            .map_err(Error::io_error_converter(&path, remedy::ANOTHER_FOLDER))?;
         Ok(TrainingFolder { path })
     }
 
@@ -125,7 +125,7 @@ impl TrainingFolder {
 
     /// Writes a file, which appears complete or not at all.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        write_atomically(&self.path.join(name), WAY_OUT, |mut file| {
+        write_atomically(&self.path.join(name), remedy::ANOTHER_FOLDER, |mut file| {
             file.write_all(bytes)
         })
     }
@@ -140,7 +140,9 @@ impl TrainingFolder {
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io_error_converter(&path, WAY_OUT)(error)),
+            Err(error) => Err(Error::io_error_converter(&path, remedy::ANOTHER_FOLDER)(
+                error,
+            )),
         }
     }
 }

@@ -11,11 +11,10 @@ use shared::api::training::TrainingJob;
 
 use super::set_state;
 use crate::error::Error;
+use crate::remedy;
 use crate::store::{DataFolder, write_atomically};
 
 const JOB: &str = "job.json";
-
-const WAY_OUT: &str = "make room, or take another folder by `--data`";
 
 /// The content of `job.json`.
 #[derive(Serialize, Deserialize)]
@@ -51,7 +50,7 @@ pub(super) fn load_jobs(folder: &DataFolder) -> Result<BTreeMap<String, Training
 }
 
 fn read_job(path: &Path) -> Result<TrainingJob, Error> {
-    let bytes = fs::read(path).map_err(Error::io_error_converter(path, "check its rights"))?;
+    let bytes = fs::read(path).map_err(Error::io_error_converter(path, "check its permissions"))?;
     let damaged = |reason: String| Error::CorruptData {
         what: path.display().to_string(),
         reason: format!("{reason}; restore it from a backup, or remove the folder"),
@@ -78,15 +77,26 @@ pub(super) fn create_job_folder(
         return Err(Error::Conflict { reason });
     }
     let parent = target.parent().unwrap_or(&target);
-    fs::create_dir_all(parent).map_err(Error::io_error_converter(parent, WAY_OUT))?;
-    let temporary =
-        tempfile::tempdir_in(parent).map_err(Error::io_error_converter(parent, WAY_OUT))?;
+    fs::create_dir_all(parent).map_err(Error::io_error_converter(
+        parent,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))?;
+    let temporary = tempfile::tempdir_in(parent).map_err(Error::io_error_converter(
+        parent,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))?;
     for (name, content) in files {
         let path = temporary.path().join(name);
-        fs::write(&path, content).map_err(Error::io_error_converter(&path, WAY_OUT))?;
+        fs::write(&path, content).map_err(Error::io_error_converter(
+            &path,
+            remedy::ANOTHER_DATA_FOLDER,
+        ))?;
     }
     write_file(&temporary.path().join(JOB), job)?;
-    fs::rename(temporary.path(), &target).map_err(Error::io_error_converter(&target, WAY_OUT))
+    fs::rename(temporary.path(), &target).map_err(Error::io_error_converter(
+        &target,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))
 }
 
 /// Writes the job of a training in place of the one before.
@@ -103,5 +113,7 @@ fn write_file(path: &Path, job: &TrainingJob) -> Result<(), Error> {
         },
     };
     let json = serde_json::to_string_pretty(&stored).expect("a job has finite numbers");
-    write_atomically(path, WAY_OUT, |mut file| writeln!(file, "{json}"))
+    write_atomically(path, remedy::ANOTHER_DATA_FOLDER, |mut file| {
+        writeln!(file, "{json}")
+    })
 }

@@ -62,7 +62,7 @@ fn on_a_full_disk_nothing_half_is_left() {
         let before = home.files();
         let message = run_on_little_room(&home, n_kib, line).expect_failure();
         assert!(message.contains("File too large"), "{line}: {message}");
-        assert!(message.contains("make room"), "{line}: {message}");
+        assert!(message.contains("free space"), "{line}: {message}");
         assert_eq!(home.files(), before, "{line}");
     }
     assert_eq!(home.run("study list").expect_success(), "");
@@ -121,7 +121,7 @@ fn a_database_from_the_future_is_left_as_it_is() {
     ]
     .map(|line| home.run(line).expect_failure() + "\n");
     expect![[r#"
-        data/axioscope.db: made by a later version of axioscope (layout 9999, this one knows 9); update axioscope, or take another folder by `--data`
+        data/axioscope.db: made by a later version of axioscope (layout 9999, this one knows 9); update axioscope, or choose another folder with `--data`
     "#]].assert_eq(&messages[0]);
     assert!(messages.iter().all(|it| *it == messages[0]), "{messages:?}");
     assert!(fs::read(&database).unwrap() == bytes, "it was changed");
@@ -129,7 +129,7 @@ fn a_database_from_the_future_is_left_as_it_is() {
     fs::write(&database, b"this is no database").unwrap();
     let message = home.run("study list").expect_failure() + "\n";
     expect![[r#"
-        data/axioscope.db is damaged: it is no database; restore it from a copy, or take another folder by `--data`
+        data/axioscope.db is damaged: it is no database; restore it from a copy, or choose another folder with `--data`
     "#]]
     .assert_eq(&message);
 }
@@ -169,7 +169,7 @@ fn a_second_server_on_the_same_data_is_refused() {
     let _server = home.serve(&[]);
     let message = home.run("serve --listen 127.0.0.1:0").expect_failure() + "\n";
     expect![[r#"
-        data is in use by another axioscope; stop that one, or take another folder by `--data`
+        data is in use by another axioscope; stop that one, or choose another folder with `--data`
     "#]]
     .assert_eq(&message);
 }

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use shared::error::Error as InputError;
 use shared::probe::additions::is_added_sample_id;
 
-use super::{CollectionVersionArgs, ScoringWork, WAY_OUT};
+use super::{CollectionVersionArgs, ScoringWork};
 use crate::cli::CommandOutcome;
 use crate::collection_files;
 use crate::error::Error;
+use crate::remedy;
 use crate::store::write_atomically;
 
 /// Holds the command-line arguments of `axioscope pairs`.
@@ -113,7 +114,7 @@ impl ListPairsToScoreArgs {
         };
         let collection = &work.loaded.collection;
         let columns = self.out.extension().is_some_and(|it| it == "tsv");
-        write_atomically(&self.out, WAY_OUT, |file| {
+        write_atomically(&self.out, remedy::ANOTHER_FILE, |file| {
             let mut out = BufWriter::new(file);
             if columns {
                 writeln!(out, "{COLUMNS}\tquery\ttext")?;

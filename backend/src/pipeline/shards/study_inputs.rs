@@ -17,6 +17,7 @@ use crate::collection_files;
 use crate::error::{Error, ShardError};
 use crate::pipeline::ParallelExecutor;
 use crate::pipeline::inputs::read_non_collection_inputs;
+use crate::remedy;
 
 /// The definition of a study, with its files among the inputs.
 #[derive(Serialize, Deserialize)]
@@ -162,10 +163,7 @@ fn is_of_name(character: char) -> bool {
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
-    fs::read(path).map_err(Error::io_error_converter(
-        path,
-        "check the path and its rights",
-    ))
+    fs::read(path).map_err(Error::io_error_converter(path, remedy::CHECK_PATH))
 }
 
 fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {

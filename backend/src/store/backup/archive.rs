@@ -13,7 +13,7 @@ use shared::collection::encode_hex;
 
 use super::{HEAD, files};
 use crate::error::Error;
-use crate::store::WRITE_REMEDY;
+use crate::remedy;
 
 const SUMS: &str = "SHA256SUMS";
 
@@ -153,7 +153,7 @@ pub(super) fn unpack_archive(
 pub(super) fn damaged_backup_error(backup: &Path, reason: &str) -> Error {
     Error::CorruptData {
         what: backup.display().to_string(),
-        reason: format!("{reason}; nothing was restored, take another backup"),
+        reason: format!("{reason}; nothing was restored, choose another backup"),
     }
 }
 
@@ -167,7 +167,9 @@ impl Failed {
     fn told(self, backup: &Path, path: &Path) -> Error {
         match self {
             Failed::Backup(reason) => damaged_backup_error(backup, &reason),
-            Failed::Disk(error) => Error::io_error_converter(path, WRITE_REMEDY)(error),
+            Failed::Disk(error) => {
+                Error::io_error_converter(path, remedy::ANOTHER_DATA_FOLDER)(error)
+            }
         }
     }
 }

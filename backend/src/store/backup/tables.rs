@@ -16,6 +16,7 @@ use sqlx::any::{Any, AnyRow};
 use sqlx::{AssertSqlSafe, Row, Transaction};
 
 use crate::error::Error;
+use crate::remedy;
 use crate::store::{Database, DatabaseConfig, postgres};
 
 /// The type of a column.
@@ -322,7 +323,7 @@ impl Database {
         transaction: &mut Transaction<'static, Any>,
         scratch: &Path,
     ) -> Result<TableSnapshotFile, Error> {
-        let full = || Error::io_error_converter(scratch, "make room, or choose another file");
+        let full = || Error::io_error_converter(scratch, remedy::ANOTHER_FILE);
         let file = tempfile::tempfile_in(scratch).or_else(|_| tempfile::tempfile());
         let mut out = BufWriter::new(file.map_err(full())?);
         let names: Vec<&str> = table.columns.iter().map(|it| it.0).collect();

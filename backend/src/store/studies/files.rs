@@ -23,9 +23,10 @@ use shared::study::Study;
 use super::instance_orders::{self, InstanceOrderFile, InstanceOrders, SourceHasher};
 use super::{late_interaction, mapped_columns};
 use crate::error::Error;
+use crate::remedy;
 use crate::store::instances::{self, CollectionExternalIds, InstanceFileMetadata};
 use crate::store::scores::StudyScoreColumns;
-use crate::store::{DataFolder, OWNER_ALONE, WRITE_REMEDY, checksum, write_atomically_with_mode};
+use crate::store::{DataFolder, OWNER_ALONE, checksum, write_atomically_with_mode};
 
 /// What to do about a file that is damaged or missing.
 const REMEDY: &str = "make the study again by `axioscope study run` with the file `study.toml` \
@@ -106,7 +107,10 @@ fn lock_against_writers(folder: &Path) -> Option<File> {
 /// of a study fails.
 pub(crate) fn save_study_files(data: &DataFolder, study: &Study) -> Result<(), Error> {
     let folder = data.study_folder(&study.definition.name)?;
-    fs::create_dir_all(&folder).map_err(Error::io_error_converter(&folder, WRITE_REMEDY))?;
+    fs::create_dir_all(&folder).map_err(Error::io_error_converter(
+        &folder,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))?;
     let _lock = lock_against_writers(&folder);
     save_locked(&folder, study)
 }
@@ -118,7 +122,10 @@ pub(crate) fn save_study_with_stored_title(
     study: &mut Study,
 ) -> Result<(), Error> {
     let folder = data.study_folder(&study.definition.name)?;
-    fs::create_dir_all(&folder).map_err(Error::io_error_converter(&folder, WRITE_REMEDY))?;
+    fs::create_dir_all(&folder).map_err(Error::io_error_converter(
+        &folder,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))?;
     let _lock = lock_against_writers(&folder);
     // A study that is damaged is written whole.
     if let Ok(stored) = read_manifest::<StoredTitle>(&folder, &study.definition.name) {
@@ -173,9 +180,14 @@ fn save_locked(folder: &Path, study: &Study) -> Result<(), Error> {
 pub(crate) fn ensure_study_can_be_stored(data: &DataFolder, study: &Study) -> Result<(), Error> {
     let folder = data.study_folder(&study.definition.name)?;
     let studies = folder.parent().expect("the folder of a study has a parent");
-    fs::create_dir_all(studies).map_err(Error::io_error_converter(studies, WRITE_REMEDY))?;
-    let scratch =
-        tempfile::tempdir_in(studies).map_err(Error::io_error_converter(studies, WRITE_REMEDY))?;
+    fs::create_dir_all(studies).map_err(Error::io_error_converter(
+        studies,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))?;
+    let scratch = tempfile::tempdir_in(studies).map_err(Error::io_error_converter(
+        studies,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))?;
     save_in(scratch.path(), study, instance_orders::MIN_INSTANCES)?;
     match load_from(scratch.path(), &study.definition.name) {
         Ok(loaded) if loaded == *study => Ok(()),
@@ -195,18 +207,25 @@ fn save_in(folder: &Path, study: &Study, min_instances_to_sort: usize) -> Result
         pools: Vec::new(),
         instances: study.instances.clone(),
     };
-    let scratch =
-        tempfile::tempdir_in(folder).map_err(Error::io_error_converter(folder, WRITE_REMEDY))?;
+    let scratch = tempfile::tempdir_in(folder).map_err(Error::io_error_converter(
+        folder,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))?;
     // Returns the name and checksum of the file. A file that an earlier `study.json` names is
     // replaced only by an identical one.
     let put = |stem: &str, ending: &str, write: &dyn Fn(&Path) -> Result<(), Error>| {
         let beside = scratch.path().join(format!("{stem}.{ending}"));
         write(&beside)?;
-        let sum = checksum::file_checksum(&beside)
-            .map_err(Error::io_error_converter(&beside, WRITE_REMEDY))?;
+        let sum = checksum::file_checksum(&beside).map_err(Error::io_error_converter(
+            &beside,
+            remedy::ANOTHER_DATA_FOLDER,
+        ))?;
         let name = format!("{stem}-{sum:.16}.{ending}");
         let path = folder.join(&name);
-        fs::rename(&beside, &path).map_err(Error::io_error_converter(&path, WRITE_REMEDY))?;
+        fs::rename(&beside, &path).map_err(Error::io_error_converter(
+            &path,
+            remedy::ANOTHER_DATA_FOLDER,
+        ))?;
         Ok::<(String, String), Error>((name, sum))
     };
     let instances = put("instances", "parquet", &|path| {
@@ -274,7 +293,10 @@ fn save_in(folder: &Path, study: &Study, min_instances_to_sort: usize) -> Result
 fn write_definition(folder: &Path, study: &Study) -> Result<String, Error> {
     let path = folder.join(DEFINITION);
     write(&path, study.definition.to_toml().as_bytes())?;
-    checksum::file_checksum(&path).map_err(Error::io_error_converter(&path, WRITE_REMEDY))
+    checksum::file_checksum(&path).map_err(Error::io_error_converter(
+        &path,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))
 }
 
 fn write_manifest(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
@@ -308,14 +330,23 @@ impl StoredOrders {
 
 /// Removes data files that `study.json` does not name.
 fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
-    for entry in fs::read_dir(folder).map_err(Error::io_error_converter(folder, WRITE_REMEDY))? {
+    for entry in fs::read_dir(folder).map_err(Error::io_error_converter(
+        folder,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))? {
         let path = entry
-            .map_err(Error::io_error_converter(folder, WRITE_REMEDY))?
+            .map_err(Error::io_error_converter(
+                folder,
+                remedy::ANOTHER_DATA_FOLDER,
+            ))?
             .path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_data = name.ends_with(".parquet") || name.ends_with(".columns");
         if is_data && !head.files.contains_key(&*name) {
-            fs::remove_file(&path).map_err(Error::io_error_converter(&path, WRITE_REMEDY))?;
+            fs::remove_file(&path).map_err(Error::io_error_converter(
+                &path,
+                remedy::ANOTHER_DATA_FOLDER,
+            ))?;
         }
     }
     Ok(())
@@ -556,9 +587,12 @@ pub(crate) fn instance_file_metadata_of_study(study: &Study) -> InstanceFileMeta
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write_atomically_with_mode(path, OWNER_ALONE, WRITE_REMEDY, |mut file| {
-        file.write_all(bytes)
-    })
+    write_atomically_with_mode(
+        path,
+        OWNER_ALONE,
+        remedy::ANOTHER_DATA_FOLDER,
+        |mut file| file.write_all(bytes),
+    )
 }
 
 #[cfg(test)]

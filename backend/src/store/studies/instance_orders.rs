@@ -20,8 +20,9 @@ use shared::study::instance_list::order::{InstanceOrder, InstanceOrderHeader};
 
 use super::mapped_columns::write_integers;
 use crate::error::Error;
+use crate::remedy;
 use crate::store::mapped_file::{MappedColumn, MappedIntegerFile};
-use crate::store::{WRITE_REMEDY, write_atomically};
+use crate::store::write_atomically;
 
 /// Below this number of instances a list is computed from all of them, which takes milliseconds.
 pub(super) const MIN_INSTANCES: usize = 100_000;
@@ -131,7 +132,7 @@ pub(super) fn write_instance_orders(
             header: order.header().clone(),
         });
     let heads: Vec<StoredOrder> = heads.collect();
-    write_atomically(path, WRITE_REMEDY, |file| {
+    write_atomically(path, remedy::ANOTHER_DATA_FOLDER, |file| {
         let mut json = serde_json::to_vec(&heads)?;
         json.resize(json.len().next_multiple_of(size_of::<u32>()), b' ');
         let length = u32::try_from(json.len()).map_err(io::Error::other)?;

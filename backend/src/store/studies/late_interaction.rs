@@ -8,7 +8,8 @@ use std::time::SystemTime;
 use shared::late_interaction::LateInteractionRankerAnalysis;
 
 use crate::error::Error;
-use crate::store::{DataFolder, WRITE_REMEDY, checksum, write_atomically};
+use crate::remedy;
+use crate::store::{DataFolder, checksum, write_atomically};
 
 const PREFIX: &str = "whitebox-";
 
@@ -27,7 +28,7 @@ pub(crate) fn save_late_interaction_analysis(
 ) -> Result<(), Error> {
     let path = place(data, study, &found.header.ranker.fingerprint)?;
     let json = serde_json::to_vec(found).expect("finite numbers and string keys");
-    write_atomically(&path, WRITE_REMEDY, |mut to| {
+    write_atomically(&path, remedy::ANOTHER_DATA_FOLDER, |mut to| {
         to.write_all(&checksum::add_json_checksum(&json))
     })
 }
@@ -53,7 +54,10 @@ pub(crate) fn remove_late_interaction_analyses(
     study: &str,
 ) -> Result<(), Error> {
     for it in list_analysis_files(data, study)? {
-        fs::remove_file(&it.path).map_err(Error::io_error_converter(&it.path, WRITE_REMEDY))?;
+        fs::remove_file(&it.path).map_err(Error::io_error_converter(
+            &it.path,
+            remedy::ANOTHER_DATA_FOLDER,
+        ))?;
     }
     Ok(())
 }
@@ -73,19 +77,30 @@ pub(crate) fn list_analysis_files(
 ) -> Result<Vec<AnalysisFileVersion>, Error> {
     let folder = data.study_folder(study)?;
     let mut files = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(Error::io_error_converter(&folder, WRITE_REMEDY))? {
-        let entry = entry.map_err(Error::io_error_converter(&folder, WRITE_REMEDY))?;
+    for entry in fs::read_dir(&folder).map_err(Error::io_error_converter(
+        &folder,
+        remedy::ANOTHER_DATA_FOLDER,
+    ))? {
+        let entry = entry.map_err(Error::io_error_converter(
+            &folder,
+            remedy::ANOTHER_DATA_FOLDER,
+        ))?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if !(name.starts_with(PREFIX) && name.ends_with(".json")) {
             continue;
         }
         let path = entry.path();
-        let metadata =
-            fs::metadata(&path).map_err(Error::io_error_converter(&path, WRITE_REMEDY))?;
+        let metadata = fs::metadata(&path).map_err(Error::io_error_converter(
+            &path,
+            remedy::ANOTHER_DATA_FOLDER,
+        ))?;
         let modified = metadata.modified();
         files.push(AnalysisFileVersion {
-            modified: modified.map_err(Error::io_error_converter(&path, WRITE_REMEDY))?,
+            modified: modified.map_err(Error::io_error_converter(
+                &path,
+                remedy::ANOTHER_DATA_FOLDER,
+            ))?,
             n_bytes: metadata.len(),
             path,
         });

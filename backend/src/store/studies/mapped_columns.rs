@@ -9,15 +9,16 @@ use std::sync::Arc;
 use shared::probe::{InstancesHeader, ProbeInstances};
 
 use crate::error::Error;
+use crate::remedy;
 use crate::store::mapped_file::{MappedColumn, MappedIntegerFile};
-use crate::store::{WRITE_REMEDY, write_atomically};
+use crate::store::write_atomically;
 
 /// Writes the document columns of all instances to one file, as little-endian 32-bit integers.
 pub(super) fn write_raw_document_columns(
     path: &Path,
     instances: &[ProbeInstances],
 ) -> Result<(), Error> {
-    write_atomically(path, WRITE_REMEDY, |file| {
+    write_atomically(path, remedy::ANOTHER_DATA_FOLDER, |file| {
         let mut out = BufWriter::new(file);
         for it in instances {
             write_integers(&mut out, it.docs())?;
