@@ -31,7 +31,7 @@ pub(crate) enum Error {
 
     /// A file that was not found.
     #[error(
-        "there is no `{file}` (nor packed as .gz or .zst), also not in {}",
+        "there is no file `{file}`, `{file}.gz` or `{file}.zst`, also not in {}; check the name",
         looked_in.display()
     )]
     FileNotFound { file: String, looked_in: PathBuf },
@@ -73,8 +73,8 @@ pub(crate) enum Error {
 
     /// A token that is not that of the current operator link, or was used already.
     #[error(
-        "this link lets in nobody: it works once, until the server ends; the server prints a new \
-         one each time it starts"
+        "this link is no longer valid: it works once, until the server stops; the server prints a \
+         new one each time it starts"
     )]
     OperatorLinkExpired,
 
@@ -83,17 +83,21 @@ pub(crate) enum Error {
     NeedsSession,
 
     /// A request of an operator without a name, for which a name is stored.
-    #[error("this is kept under a name, and you have none yet; choose one at /join")]
+    #[error("this is stored under your name, and you have not chosen one; choose one at /join")]
     NeedsNamedPerson,
 
     /// A request of a person whose role is not sufficient.
-    #[error("this is for a {} and you are none, your role is {}", least.name(), role.name())]
+    #[error(
+        "this needs the role {}; your role is {}. Ask an operator for another role",
+        least.name(),
+        role.name()
+    )]
     InsufficientRole { role: AccessRole, least: AccessRole },
 
     /// A token that belongs to no invitation.
     #[error(
-        "there is no such invitation; see that the link is whole, or ask whoever invited you for \
-         another"
+        "there is no such invitation; check that the link is complete, or ask the person who \
+         invited you for another"
     )]
     InvitationNotFound,
 
@@ -103,15 +107,15 @@ pub(crate) enum Error {
 
     /// A name that another person has.
     #[error(
-        "`{name}` is somebody's name already; take another, or, if it is you, sign in with your \
-         password or ask a curator for a link that lets you in again"
+        "the name `{name}` is taken; choose another, or, if it is yours, sign in with your password \
+         or ask a curator for a new link"
     )]
     NameTaken { name: String },
 
     /// A wrong name or a wrong password. The message does not say which.
     #[error(
-        "there is nobody of this name with this password; if you have none or forgot it, ask a \
-         curator for a link that lets you in again"
+        "the name or the password is wrong; if you have no password or forgot it, ask a curator for \
+         a new link"
     )]
     InvalidCredentials,
 
@@ -120,11 +124,11 @@ pub(crate) enum Error {
     UntrustedRequest { reason: String },
 
     /// A path that does not exist.
-    #[error("there is nothing at {method} {path}; /api/docs lists what there is")]
+    #[error("{method} {path} does not exist; /api/docs lists all endpoints")]
     PathNotFound { method: String, path: String },
 
     /// A path that does not support the method of the request.
-    #[error("{path} does not take {method}; /api/docs says what it takes")]
+    #[error("{path} does not support {method}; /api/docs lists its methods")]
     MethodNotAllowed { method: String, path: String },
 
     /// A client that has exceeded a rate limit.
@@ -160,8 +164,8 @@ pub(crate) enum Error {
 
     /// Annotations that could not be stored.
     #[error(
-        "nothing of this was kept: {reason}; send it again in {retry_after_s} s, as it is: what \
-         comes twice is kept once"
+        "nothing was saved: {reason}; send the same request again in {retry_after_s} s; events that \
+         arrive twice are saved once"
     )]
     NotSaved { reason: String, retry_after_s: u64 },
 
@@ -357,7 +361,7 @@ impl DatabaseDisplayName {
                 "check the permissions of the file and its folder, or choose another folder with `--data`"
             }
             DatabaseDisplayName::Server(_) => {
-                "it is a standby or told to be read only; name another by `DATABASE_URL`"
+                "it is a standby, or configured to be read-only; name another by `DATABASE_URL`"
             }
         }
     }
@@ -387,14 +391,15 @@ impl fmt::Display for InvitationClosedReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             InvitationClosedReason::Used => {
-                "this invitation was used already, and each lets in once; if it was not you, tell \
-                 whoever invited you, else sign in with your password or ask for another link"
+                "this invitation was already used, and each works once; if that was not you, tell \
+                 the person who invited you, otherwise sign in with your password or ask for \
+                 another link"
             }
             InvitationClosedReason::Withdrawn => {
-                "this invitation was taken back; ask whoever invited you for another"
+                "this invitation was withdrawn; ask the person who invited you for another"
             }
             InvitationClosedReason::Expired => {
-                "this invitation has expired; ask whoever invited you for another"
+                "this invitation has expired; ask the person who invited you for another"
             }
         })
     }
@@ -522,7 +527,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_of_this_machine_are_nobodys_business() {
+    fn public_messages_name_no_folder_of_this_machine() {
         let home = "/srv/somebody/models";
         let no_entry = || std::io::Error::from(std::io::ErrorKind::NotFound);
         for (error, public) in [

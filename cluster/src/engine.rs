@@ -56,7 +56,7 @@ pub(crate) struct Schedulers {
     /// The scheduler of neural rankers.
     pub(crate) gpu: Option<String>,
     /// How long to wait for a scheduler that does not respond.
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
     /// The certificates of connections; `None` without TLS.
     pub(crate) tls: Option<Arc<ClusterTls>>,
 }
@@ -124,7 +124,7 @@ impl ShardEngine for JobEngine {
                 failing_since = None;
             }
             let since = *failing_since.get_or_insert_with(Instant::now);
-            if !error.is_transient || since.elapsed() >= self.patience() {
+            if !error.is_transient || since.elapsed() >= self.scheduler_timeout() {
                 return Err(error);
             }
             bar.suspend(|| eprintln!("{}; trying again", error.message));
@@ -138,10 +138,10 @@ impl ShardEngine for JobEngine {
 }
 
 impl JobEngine {
-    fn patience(&self) -> Duration {
+    fn scheduler_timeout(&self) -> Duration {
         match &self.engine {
             Engine::Local(_) => Duration::ZERO,
-            Engine::Ballista(schedulers) => schedulers.patience,
+            Engine::Ballista(schedulers) => schedulers.timeout,
         }
     }
 

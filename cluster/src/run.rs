@@ -32,7 +32,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "ADDR", requires = "scheduler")]
     gpu_scheduler: Option<String>,
     /// Data folder, in which the study is stored
-    #[arg(long, value_name = "DIR", default_value = "axioscope-data")]
+    #[arg(long, value_name = "FOLDER", default_value = "axioscope-data")]
     data: PathBuf,
     /// Storage of the shards, file:///FOLDER or s3://BUCKET/FOLDER, which the executors must reach
     /// [default: `cluster` in the data folder]
@@ -44,7 +44,7 @@ pub(crate) struct RunArgs {
     /// Number of queries to mine in a shard
     #[arg(long, value_name = "N", default_value_t = 32)]
     shard_queries: usize,
-    /// Number of batches, of 4,096 tokens each, to score in a shard
+    /// Number of batches, of at most 4,096 tokens each, to score in a shard
     #[arg(long, value_name = "N", default_value_t = 16)]
     shard_batches: usize,
     /// Number of pairs to score with a remote ranker in a shard
@@ -52,7 +52,7 @@ pub(crate) struct RunArgs {
     shard_pairs: usize,
     /// Seconds to wait for a scheduler that does not respond
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    patience: u64,
+    scheduler_timeout: u64,
     /// Seconds after which shards are given to executors again if none was finished
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     shard_timeout: u64,
@@ -91,7 +91,7 @@ impl RunArgs {
             Some(cpu) => Engine::Ballista(Schedulers {
                 cpu: cpu.clone(),
                 gpu: self.gpu_scheduler.clone(),
-                patience: Duration::from_secs(self.patience),
+                timeout: Duration::from_secs(self.scheduler_timeout),
                 tls: self.tls.read()?,
             }),
             None => Engine::Local(Arc::new(ShardRunner {

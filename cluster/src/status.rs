@@ -11,7 +11,7 @@ pub(crate) struct StatusArgs {
     /// Name of a study [default: all]
     study: Option<String>,
     /// Data folder, in which the studies are stored
-    #[arg(long, value_name = "DIR", default_value = "axioscope-data")]
+    #[arg(long, value_name = "FOLDER", default_value = "axioscope-data")]
     data: PathBuf,
     /// Print a JSON list of all jobs
     #[arg(long)]
@@ -24,7 +24,7 @@ pub(crate) struct CancelArgs {
     /// Name of the study
     study: String,
     /// Data folder, in which the study is stored
-    #[arg(long, value_name = "DIR", default_value = "axioscope-data")]
+    #[arg(long, value_name = "FOLDER", default_value = "axioscope-data")]
     data: PathBuf,
 }
 

@@ -5,7 +5,7 @@
 
 pub mod quantile;
 pub mod bootstrap;
-pub mod permutation;
+pub mod randomization;
 pub mod fraction_change;
 pub mod wilcoxon;
 pub mod correlation;

@@ -42,7 +42,7 @@ const BURST: usize = 10;
 const MAX_ASKED: usize = 100;
 
 #[test]
-fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
+fn on_loopback_only_the_link_and_the_token_give_operator_access() {
     let home = TestHome::new();
     let server = home.serve_with_auth(home.program(), &[]);
     let token = server.token.clone().expect("the first start prints it");

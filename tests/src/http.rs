@@ -463,7 +463,7 @@ fn the_example_requests_of_the_demo_study_are_answered() {
 }
 
 #[test]
-fn whoever_runs_it_sees_how_it_is() {
+fn operators_see_the_state_of_the_server() {
     let site = site();
     let health: Value = site.server.get("/health").json().unwrap();
     assert_eq!(health["status"], "ok");

@@ -164,7 +164,7 @@ fn ten_thousand_texts_are_ranked_and_ten_megabytes_are_refused() {
 }
 
 #[test]
-fn whoever_leaves_is_not_worked_for() {
+fn a_request_of_a_disconnected_client_is_not_computed() {
     let home = TestHome::new();
     let server = ranking(&home);
     // The request takes some hundred batches.
@@ -213,7 +213,7 @@ fn whoever_leaves_is_not_worked_for() {
 }
 
 #[test]
-fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
+fn scoring_for_five_visitors_does_not_block_other_requests() {
     let home = TestHome::new();
     let model = tiny_model().to_string_lossy().into_owned();
     let open = ["--listen", "0.0.0.0:0", "--trusted-proxy", "127.0.0.1"];

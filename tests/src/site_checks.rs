@@ -121,7 +121,7 @@ fn a_changed_byte_of_a_study_file_turns_the_checks_red_within_a_round() {
 }
 
 #[test]
-fn a_damaged_study_that_is_not_published_is_nobodys_news() {
+fn a_damaged_study_that_is_not_published_fails_no_check() {
     let home = TestHome::new();
     let rest = study_lines("all", &["tfc1"], &["bm25"]);
     home.make_study(study_file("small", "Small", tiny_collection(), &rest));

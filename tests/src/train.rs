@@ -457,7 +457,7 @@ fn what_cannot_be_trained_is_refused_with_a_way_out() {
         ),
         (
             "--model drmm --set learning_rate=fast",
-            "`fast` is no value of",
+            "`fast` is not a valid value of",
         ),
         ("--model drmm --set dropout=0.5", "this network has none"),
         ("--model colbert", "name the encoder, for example --from"),

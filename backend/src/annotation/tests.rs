@@ -358,7 +358,7 @@ async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
 }
 
 #[tokio::test]
-async fn a_promise_that_ran_out_goes_to_somebody_else() {
+async fn an_expired_lease_goes_to_another_annotator() {
     for place in TestFolder::each() {
         let store = place.store().await;
         let (reviews, desk) = opened(&store).await;

@@ -35,9 +35,9 @@ pub(crate) struct CompareRankersArgs {
     /// Second ranker, given like --a
     #[arg(long, value_name = "RANKER|RUN")]
     b: String,
-    /// Which queries count: judged (with a relevant document), found (with a relevant document in
-    /// either ranking, as in Padigela et al., 2019) or all
-    #[arg(long, value_enum, default_value = "judged")]
+    /// Queries to compare: with-relevant (at least one relevant document), with-retrieved-relevant
+    /// (a relevant document in either ranking, as in Padigela et al., 2019) or all
+    #[arg(long, value_enum, default_value = "with-relevant")]
     queries: ComparedQueriesArgument,
     /// Minimum relevant grade [default: 2 if any document has it, else 1]
     #[arg(long, value_name = "GRADE")]
@@ -60,12 +60,14 @@ pub(crate) struct CompareRankersArgs {
     json: bool,
 }
 
-/// Which queries are compared: those with a relevant document (`judged`), those with a relevant
-/// document in either ranking (`found`), or all.
+/// The queries to compare: [`QueryRelevanceRequirement`] as an argument, which earlier versions gave
+/// other names.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ComparedQueriesArgument {
-    Judged,
-    Found,
+    #[value(alias = "judged")]
+    WithRelevant,
+    #[value(alias = "found")]
+    WithRetrievedRelevant,
     All,
 }
 
@@ -140,8 +142,10 @@ impl CompareRankersArgs {
         Ok(RankerComparisonOptions {
             rankers: pair,
             subset: match self.queries {
-                ComparedQueriesArgument::Judged => QueryRelevanceRequirement::WithRelevant,
-                ComparedQueriesArgument::Found => QueryRelevanceRequirement::WithRetrievedRelevant,
+                ComparedQueriesArgument::WithRelevant => QueryRelevanceRequirement::WithRelevant,
+                ComparedQueriesArgument::WithRetrievedRelevant => {
+                    QueryRelevanceRequirement::WithRetrievedRelevant
+                }
                 ComparedQueriesArgument::All => QueryRelevanceRequirement::All,
             },
             min_relevant_grade: self.min_relevant_grade,

@@ -48,8 +48,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Delete a person: name, password, sessions and open invitations. What they decided stays, as
-    /// that of a deleted person. This cannot be undone.
+    /// Delete a person: name, password, sessions and open invitations. Their decisions stay,
+    /// attributed to `Deleted person N`. This cannot be undone.
     Delete {
         /// Name of the person
         name: String,

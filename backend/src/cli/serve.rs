@@ -28,7 +28,7 @@ use crate::store::DataFolder;
 enum DemoExtent {
     /// BM25, query likelihood and the small neural models.
     Full,
-    /// BM25 and query likelihood, and those of the named models that the study lists.
+    /// BM25, query likelihood, and the models of --model that the demo study uses.
     Lexical,
 }
 
@@ -70,9 +70,9 @@ pub(crate) struct ServeArgs {
     /// are still visitors.
     #[arg(long, conflicts_with_all = ["public_url", "trusted_proxy"])]
     no_auth_on_loopback: bool,
-    /// Create and publish the demo study if it does not exist. It is scored by small neural models
-    /// that are in the program, which takes some minutes, or with `--demo=lexical` by BM25 and QL
-    /// alone.
+    /// Create and publish the demo study if it does not exist. Its rankers are BM25, QL and small
+    /// neural models in the program, which take some minutes to score; `--demo=lexical` leaves the
+    /// small models out.
     #[arg(
         long,
         value_name = "full|lexical",

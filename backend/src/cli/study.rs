@@ -406,7 +406,7 @@ fn list(folder: &DataFolder) -> Result<CommandOutcome, Error> {
         let seen = if it.is_published {
             "published"
         } else {
-            "withdrawn"
+            "not published"
         };
         println!(
             "{}\t{}\t{} instances\t{seen}\t{}",

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn silence_ends_a_connection() {
+    async fn a_silent_connection_is_closed() {
         let site = site(9, QUICK).await;
         for (said, answer) in [("", ""), ("GET /small HTTP/1.1\r\nhost", "")] {
             assert_eq!(ask(site.address, said).await.unwrap(), answer, "{said}");
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_has_no_place_is_told() {
+    async fn a_connection_over_the_limit_gets_an_answer() {
         let site = site(1, DEADLINES).await;
         let held = connect(site.address, "").unwrap();
         let answer = ask(site.address, "").await.unwrap();

@@ -356,7 +356,7 @@ fn may_manage(caller: &Caller, role: AccessRole) -> Result<(), Error> {
 fn not_oneself(caller: &Caller, person: &Person) -> Result<(), Error> {
     if caller.person_no() == Some(person.id) {
         return Err(Error::UntrustedRequest {
-            reason: "nobody turns themselves away; another operator can, or sign out everywhere"
+            reason: "you cannot revoke your own access; ask another operator, or sign out on all devices"
                 .to_owned(),
         });
     }

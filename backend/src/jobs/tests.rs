@@ -110,7 +110,7 @@ async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
+async fn a_finished_job_has_a_stability_check_of_its_scores() {
     for ranker in ["tiny:bi", "tiny:late"] {
         let (_place, jobs) = on_sqlite().await;
         let id = jobs.submit_job(create(ranker)).await.unwrap().id;

@@ -88,16 +88,16 @@ pub(super) struct HubRepo<'a> {
     cache: CacheRepo,
     folder: PathBuf,
     token: Option<String>,
-    network: Network,
+    access: HubAccess,
     weights: Weights,
     /// The reason why the hub is not contacted anymore, after it could not be reached.
     silent: OnceCell<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Network {
-    Asked,
-    LeftAlone,
+enum HubAccess {
+    Online,
+    Offline,
 }
 
 /// Whether the weights were in the cache before this access.
@@ -108,15 +108,15 @@ enum Weights {
 }
 
 /// The reason why a file is not available.
-enum Missing {
+enum HubFileError {
     /// The hub does not have the file.
-    NotThere(String),
+    NotFound(String),
     /// The hub does not show the repository without a suitable token.
-    Hidden(String),
+    AccessDenied(String),
     /// The hub was not contacted or could not be reached.
-    Unheard(String),
+    Unreachable(String),
     /// The hub gave an unexpected response or did not send the whole file.
-    Unsent(String),
+    InvalidResponse(String),
 }
 
 impl<'a> HubRepo<'a> {
@@ -129,9 +129,9 @@ impl<'a> HubRepo<'a> {
             folder: cache.path().clone(),
             token: cache.token(),
             cache: cache.repo(name.repo()),
-            network: match offline {
-                true => Network::LeftAlone,
-                false => Network::Asked,
+            access: match offline {
+                true => HubAccess::Offline,
+                false => HubAccess::Online,
             },
             weights: Weights::Elsewhere,
             silent: OnceCell::new(),
@@ -146,8 +146,8 @@ impl<'a> HubRepo<'a> {
     pub(super) fn require_file(&self, file: &str) -> Result<Vec<u8>, Error> {
         let path = self.find(file).map_err(|missing| {
             self.no_model(match missing {
-                Missing::NotThere(reason) | Missing::Hidden(reason) => reason,
-                Missing::Unheard(reason) | Missing::Unsent(reason) => format!(
+                HubFileError::NotFound(reason) | HubFileError::AccessDenied(reason) => reason,
+                HubFileError::Unreachable(reason) | HubFileError::InvalidResponse(reason) => format!(
                     "{file} is not in the cache, and {reason}. Without a network, put {} into a \
                      folder and name that by `--model`",
                     FILES.join(", ")
@@ -166,9 +166,9 @@ impl<'a> HubRepo<'a> {
             Err(missing) => missing,
         };
         let reason = match missing {
-            Missing::NotThere(_) => return Ok(None),
-            Missing::Unheard(reason)
-                if self.network == Network::LeftAlone || self.weights == Weights::InCache =>
+            HubFileError::NotFound(_) => return Ok(None),
+            HubFileError::Unreachable(reason)
+                if self.access == HubAccess::Offline || self.weights == Weights::InCache =>
             {
                 tracing::warn!(
                     "{}: {file} was not looked for on the hub: {reason}",
@@ -176,7 +176,9 @@ impl<'a> HubRepo<'a> {
                 );
                 return Ok(None);
             }
-            Missing::Hidden(reason) | Missing::Unheard(reason) | Missing::Unsent(reason) => reason,
+            HubFileError::AccessDenied(reason)
+            | HubFileError::Unreachable(reason)
+            | HubFileError::InvalidResponse(reason) => reason,
         };
         Err(self.no_model(format!(
             "{file} may be there or not, and the model be another without it: {reason}. \
@@ -206,19 +208,22 @@ impl<'a> HubRepo<'a> {
         }
     }
 
-    fn find(&self, file: &str) -> Result<PathBuf, Missing> {
+    fn find(&self, file: &str) -> Result<PathBuf, HubFileError> {
         if let Some(path) = self.cached_file_path(file) {
             return Ok(path);
         }
-        if self.network == Network::LeftAlone {
-            let reason = format!("{OFFLINE} says that nobody is asked for it");
-            return Err(Missing::Unheard(reason));
+        if self.access == HubAccess::Offline {
+            let reason = format!(
+                "{OFFLINE} is set, so the hub is not contacted; unset it, or download the model \
+                 elsewhere with `axioscope models get`"
+            );
+            return Err(HubFileError::Unreachable(reason));
         }
         if let Some(reason) = self.silent.get() {
-            return Err(Missing::Unheard(reason.clone()));
+            return Err(HubFileError::Unreachable(reason.clone()));
         }
         let found = self.look(file).and_then(|it| self.fetch(file, it));
-        if let Err(Missing::Unheard(reason)) = &found {
+        if let Err(HubFileError::Unreachable(reason)) = &found {
             let _ = self.silent.set(reason.clone());
         }
         found
@@ -236,7 +241,7 @@ impl<'a> HubRepo<'a> {
 
     /// Requests the metadata of a file from the hub. In contrast to a download, the total time is
     /// limited.
-    fn look(&self, file: &str) -> Result<HubFile, Missing> {
+    fn look(&self, file: &str) -> Result<HubFile, HubFileError> {
         let timeout = seconds_of("HF_HUB_ETAG_TIMEOUT").unwrap_or(SILENCE);
         let agent = download::client_without_redirects(timeout, Some(2 * timeout));
         let endpoint = endpoint();
@@ -247,7 +252,7 @@ impl<'a> HubRepo<'a> {
         );
         let unlike = |reason| {
             let reason = format!("the answer of {endpoint} is not that of a hub: {reason}");
-            Missing::Unsent(reason)
+            HubFileError::InvalidResponse(reason)
         };
         let mut described = HubFileMetadata::default();
         for _ in 0..=MOST_REDIRECTS {
@@ -278,28 +283,30 @@ impl<'a> HubRepo<'a> {
     }
 
     /// Converts an error status to the reason why a file is not available.
-    fn refused(&self, endpoint: &str, file: &str, status: StatusCode, code: &str) -> Missing {
+    fn refused(&self, endpoint: &str, file: &str, status: StatusCode, code: &str) -> HubFileError {
         let name = self.name;
         match (status, code) {
-            (_, "RevisionNotFound") => Missing::NotThere(format!(
+            (_, "RevisionNotFound") => HubFileError::NotFound(format!(
                 "{endpoint} has no such revision of {}; a revision is a branch, a tag or a commit",
                 name.repository
             )),
-            (_, "EntryNotFound") => Missing::NotThere(format!(
+            (_, "EntryNotFound") => HubFileError::NotFound(format!(
                 "has no {file} on {endpoint}; a model that can be read has {}",
                 FILES.join(", ")
             )),
-            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => Missing::Hidden(format!(
-                "{endpoint} does not show it ({}): there is no such repository, or it needs a \
+            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => {
+                HubFileError::AccessDenied(format!(
+                    "{endpoint} does not show it ({}): there is no such repository, or it needs a \
                  token that may read it",
-                status.as_u16()
-            )),
-            (StatusCode::NOT_FOUND, _) => Missing::NotThere(format!(
+                    status.as_u16()
+                ))
+            }
+            (StatusCode::NOT_FOUND, _) => HubFileError::NotFound(format!(
                 "there is no {file} of {name} on {endpoint} (404); check owner, name and revision, \
                  and that it has {}",
                 FILES.join(", ")
             )),
-            (status, _) => Missing::Unsent(format!(
+            (status, _) => HubFileError::InvalidResponse(format!(
                 "{endpoint} answers {}; try again later",
                 status.as_u16()
             )),
@@ -308,11 +315,12 @@ impl<'a> HubRepo<'a> {
 
     /// Downloads a file into the cache. The download runs in a thread of its own, since it may
     /// block forever if the hub stops sending; the thread is then abandoned.
-    fn fetch(&self, file: &str, found: HubFile) -> Result<PathBuf, Missing> {
+    fn fetch(&self, file: &str, found: HubFile) -> Result<PathBuf, HubFileError> {
         let stall = seconds_of("HF_HUB_DOWNLOAD_TIMEOUT").unwrap_or(STALL);
         let endpoint = endpoint();
-        let unsent =
-            |reason| Missing::Unsent(format!("it cannot be had from {endpoint}: {reason}"));
+        let unsent = |reason| {
+            HubFileError::InvalidResponse(format!("it cannot be had from {endpoint}: {reason}"))
+        };
         let repository = self.folder.join(self.name.repo().folder_name());
         let download = HubFileDownload {
             // This function notices earlier if no bytes arrive.
@@ -375,14 +383,14 @@ enum Step {
 }
 
 /// Converts a network error to the reason why a file is not available.
-fn unanswered(endpoint: &str, timeout: Duration, error: &ureq::Error) -> Missing {
+fn unanswered(endpoint: &str, timeout: Duration, error: &ureq::Error) -> HubFileError {
     let reason = match error {
         ureq::Error::Timeout(_) => format!("{endpoint} says nothing for {} s", timeout.as_secs()),
         other => format!("{endpoint} cannot be asked: {other}"),
     };
     match is_nobody(error) {
-        true => Missing::Unheard(reason),
-        false => Missing::Unsent(reason),
+        true => HubFileError::Unreachable(reason),
+        false => HubFileError::InvalidResponse(reason),
     }
 }
 
@@ -431,7 +439,7 @@ mod tests {
             folder: cache.path().clone(),
             token: None,
             cache: cache.repo(name.repo()),
-            network: Network::LeftAlone,
+            access: HubAccess::Offline,
             weights: Weights::Elsewhere,
             silent: OnceCell::new(),
         };

@@ -169,8 +169,8 @@ impl FromStr for RemoteRanker {
                 }
                 _ => {
                     return Err(wrong(format!(
-                        "behind the address stands what is none of {OPTIONS}; a key stands in \
-                         the variable {API_KEY_VARIABLE}"
+                        "unknown option after `?`; the options are {OPTIONS}; the API key belongs \
+                         in the variable {API_KEY_VARIABLE}"
                     )));
                 }
             }

@@ -404,7 +404,7 @@ fn what_a_draft_has_of_no_pair_is_not_believed() {
 }
 
 #[test]
-fn whoever_waits_ends_when_another_is_refused() {
+fn waiting_requests_end_when_another_is_refused() {
     let listed = listed();
     // One request is told to wait, the other is unauthorized.
     let (address, _) = peer(vec![

@@ -81,7 +81,7 @@ fn processes_without_a_certificate_of_the_cluster_are_refused() {
     for (number, (environment, reason)) in refused.into_iter().enumerate() {
         cluster.environment = environment;
         let data = folder.join(format!("refused-{number}"));
-        let mut driver = cluster.start_driver(&file, &data, &["--patience", "1"]);
+        let mut driver = cluster.start_driver(&file, &data, &["--scheduler-timeout", "1"]);
         assert!(
             driver.has_ended_within(PATIENCE),
             "the driver has not ended"

@@ -322,7 +322,7 @@ fn StudyDifferences(found: ComparedStudies) -> impl IntoView {
         .into_iter()
         .map(|table| view! { <ReportTableSection table file_prefix="compared-studies-"/> });
     let is_same = provenance.iter().all(Vec::is_empty);
-    let same = is_same.then(|| view! { <p>"Nothing of what they state."</p> });
+    let same = is_same.then(|| view! { <p>"No differences."</p> });
     let lists = titles.into_iter().zip(provenance);
     let lists = lists.filter(|(_, lines)| !lines.is_empty());
     let lists = lists.map(|(title, lines)| {
@@ -337,8 +337,8 @@ fn StudyDifferences(found: ComparedStudies) -> impl IntoView {
         {sections.collect_view()}
         <Section
             id="made-differently"
-            name="What was made differently"
-            note="Lines on how a study was made that the other study does not share."
+            name="Differences in how the studies were made"
+            note="Settings and versions of each study that the other one does not have."
         >
             {same}
             {lists.collect_view()}

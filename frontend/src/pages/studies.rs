@@ -250,7 +250,7 @@ fn StudyCard(
     });
     let counts = (n_instances, n_behaviours);
     let withdrawn =
-        (!card.is_published).then(|| view! { <span class="verdict out">"withdrawn"</span> });
+        (!card.is_published).then(|| view! { <span class="verdict out">"not published"</span> });
     let finding = report::study_summary_finding(&card);
     let finding = finding.map(|it| view! { <p class="finding">{it}</p> });
     // A study without axioms has no heat map.

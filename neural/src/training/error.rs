@@ -33,7 +33,7 @@ pub enum TrainingError {
     },
 
     /// A value does not fit the setting of a recipe.
-    #[error("`{value}` is no value of `{key}`: {reason}")]
+    #[error("`{value}` is not a valid value of `{key}`: {reason}")]
     InvalidRecipeValue {
         /// The key of the recipe.
         key: String,

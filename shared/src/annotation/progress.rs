@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn gold_tells_how_right_somebody_is_and_stays() {
+    fn the_accuracy_on_gold_items_is_computed_and_stays() {
         let answers = [First, First, First, Second, Second, First];
         let made = answers
             .iter()

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::query_metrics::PairedQueryMetrics;
-use crate::stats::{EstimateWithInterval, bootstrap, permutation, t_test};
+use crate::stats::{EstimateWithInterval, bootstrap, randomization, t_test};
 
 /// The means of a metric of two rankers over the same queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -21,9 +21,9 @@ pub struct PairedMetricMeans {
     /// The two-sided p-value of Student's paired t test, which the paper calls a signed t test;
     /// `None` if nothing differs.
     pub p_student: Option<f64>,
-    /// The two-sided p-value of the paired permutation test:
-    /// [`permutation::permutation_p_value_of_mean`].
-    pub p_permutation: Option<f64>,
+    /// The two-sided p-value of the paired randomization test:
+    /// [`randomization::randomization_p_value_of_mean`].
+    pub p_randomization: Option<f64>,
 }
 
 impl PairedMetricMeans {
@@ -48,8 +48,8 @@ pub(super) fn compute_paired_means_and_tests(
         difference: bootstrap::bootstrap_mean_difference(&differences),
         n_higher: [higher(1.0), higher(-1.0)],
         p_student: t_test::one_sample_t_test(&differences).map(|it| it.p),
-        p_permutation: (!pairs.is_empty())
-            .then(|| permutation::permutation_p_value_of_mean(&differences)),
+        p_randomization: (!pairs.is_empty())
+            .then(|| randomization::randomization_p_value_of_mean(&differences)),
     }
 }
 

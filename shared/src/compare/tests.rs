@@ -57,7 +57,7 @@ fn fractions_are_those_counted_by_hand() {
     near(second, (0.5 + (0.6 + 0.75 + 0.9) / 3.0 + 1.0) / 3.0);
     assert_eq!(found.fraction_novel_terms.n_higher, [0, 3]);
     // Of the 2^3 sign permutations two are equally extreme.
-    assert_eq!(found.fraction_query_tokens.p_permutation, Some(0.25));
+    assert_eq!(found.fraction_query_tokens.p_randomization, Some(0.25));
 }
 
 #[test]

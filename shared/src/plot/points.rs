@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_points_beside_a_dot_means_it() {
+    fn pointing_next_to_a_dot_selects_it() {
         let points = [("ice", [1.0, 0.5]), ("river", [4.0, 0.25])];
         let points = points.map(|(name, at)| (name.to_owned(), at));
         let of = LabeledScatterPlot::new("term", "importance", points.to_vec());

@@ -100,7 +100,7 @@ pub fn rr_difference_sentence(found: &RankerComparison) -> Option<String> {
     let ([Some(first), Some(second)], Some(difference)) = (rr.means, rr.difference) else {
         return None;
     };
-    let p = rr.p_permutation?;
+    let p = rr.p_randomization?;
     let mut sides = [(names(found)[0], first), (names(found)[1], second)];
     let mut lead = difference;
     if difference.value < 0.0 {
@@ -124,7 +124,7 @@ pub fn rr_difference_sentence(found: &RankerComparison) -> Option<String> {
         _ => "; the other pages of the study count grade 1",
     };
     Some(format!(
-        "{said}, difference {} over {} queries, {} (paired permutation test). A document of grade \
+        "{said}, difference {} over {} queries, {} (paired randomization test). A document of grade \
          {} or higher is relevant{elsewhere}.",
         format::format_signed_estimate(&lead),
         format::format_count(rr.n_queries),
@@ -353,7 +353,7 @@ fn fractions(found: &RankerComparison) -> ReportTable {
             TableColumnKind::Number,
             rankers.map(|it| format!("higher for {it}")),
         )
-        .add_number_columns("p (t test) | p (permutation) | queries");
+        .add_number_columns("p (t test) | p (randomization) | queries");
     let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::PValue);
     let share = |it: &PairedMetricMeans, side| {
         let share = it.win_rate(side);
@@ -363,7 +363,7 @@ fn fractions(found: &RankerComparison) -> ReportTable {
         let mut cells = vec![text(name), estimate(it.means[0]), estimate(it.means[1])];
         cells.extend(signed(it.difference));
         cells.extend([share(it, 0), share(it, 1)]);
-        cells.extend([p(it.p_student), p(it.p_permutation)]);
+        cells.extend([p(it.p_student), p(it.p_randomization)]);
         cells.push(TableValue::Count(it.n_queries));
         cells
     };

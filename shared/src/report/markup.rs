@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_somebody_wrote_is_markup() {
+    fn text_of_users_is_never_markup() {
         let escaped = escape_markup("<script a='b' c=\"d\">&amp;\u{0}\u{202e}</script>\n");
         let expected = "&lt;script a=&#39;b&#39; c=&quot;d&quot;&gt;&amp;amp;��&lt;/script&gt;\n";
         assert_eq!(escaped, expected);

@@ -56,8 +56,8 @@ pub enum RankerComparisonStatistic {
 pub enum PairedSignificanceTest {
     /// Student's t test.
     TTest,
-    /// The permutation test.
-    Permutation,
+    /// The randomization test.
+    Randomization,
 }
 
 /// The measure in a column.
@@ -102,7 +102,7 @@ struct MeasureValues {
     queries: [Option<u64>; 2],
     gain: Option<EstimateWithInterval>,
     higher: [Option<f64>; 2],
-    /// The p-values of Student's t test and of the permutation test.
+    /// The p-values of Student's t test and of the randomization test.
     p: [Option<f64>; 2],
     both: Option<TableValue>,
     share: Option<f64>,
@@ -195,7 +195,7 @@ impl Bm25Comparison {
             RankerComparisonStatistic::P(PairedSignificanceTest::TTest) => {
                 told.p[0].map(TableValue::PValue)
             }
-            RankerComparisonStatistic::P(PairedSignificanceTest::Permutation) => {
+            RankerComparisonStatistic::P(PairedSignificanceTest::Randomization) => {
                 told.p[1].map(TableValue::PValue)
             }
             RankerComparisonStatistic::Joint => told.both,
@@ -283,7 +283,7 @@ fn of_paired(it: &PairedMetricMeans) -> MeasureValues {
         of: it.means.map(|it| it.map(TableValue::Estimate)),
         queries: [Some(it.n_queries); 2],
         higher: [0, 1].map(|side| it.win_rate(side)),
-        p: [it.p_student, it.p_permutation],
+        p: [it.p_student, it.p_randomization],
         ..MeasureValues::default()
     }
 }

@@ -21,7 +21,7 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::permutation::TwoRankerSatisfiedCounts;
+use super::randomization::TwoRankerSatisfiedCounts;
 use crate::stats::EstimateWithInterval;
 use crate::stats::quantile::quantile_of_sorted;
 

@@ -164,7 +164,7 @@ impl CountSums {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::permutation::{TwoRankerSatisfiedCounts, compare_satisfied_fractions};
+    use crate::stats::randomization::{TwoRankerSatisfiedCounts, compare_satisfied_fractions};
 
     fn counts(n_agreeing: u64, n_verdicts: u64) -> QueryVerdictCounts {
         QueryVerdictCounts {

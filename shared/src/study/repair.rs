@@ -2,7 +2,7 @@
 //! effectiveness, before and after it, on queries that neither training has seen.
 //!
 //! Both rankers are compared on the same instances and queries. Fractions are tested by the paired
-//! randomization test of [`crate::stats::permutation`], as is the mean difference of a measure over
+//! randomization test of [`crate::stats::randomization`], as is the mean difference of a measure over
 //! queries; Holm's correction counts all rows of one repair.
 
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe, ProbeInstances};
 use crate::score::RankerQueryDocumentScores;
 use crate::stats::multiple_testing::holm_correction;
-use crate::stats::permutation::{self, TwoRankerSatisfiedCounts};
+use crate::stats::randomization::{self, TwoRankerSatisfiedCounts};
 use crate::stats::{EstimateWithInterval, bootstrap};
 
 /// The measures that are compared.
@@ -177,7 +177,7 @@ impl RepairedRankerPair<'_> {
     ) -> Option<RepairComparisonRow> {
         // The difference is that of the first ranker minus the second.
         let counts = self.context.paired(instances, self.after, self.before);
-        let found = permutation::compare_satisfied_fractions(&counts)?;
+        let found = randomization::compare_satisfied_fractions(&counts)?;
         let fraction = |n_agreeing: fn(&TwoRankerSatisfiedCounts) -> u64| {
             counts.iter().map(n_agreeing).sum::<u64>() as f64 / found.n_verdicts as f64
         };
@@ -209,7 +209,7 @@ impl RepairedRankerPair<'_> {
             let differences: Vec<f64> = values.iter().map(|it| it[1] - it[0]).collect();
             let mean =
                 |side: usize| values.iter().map(|it| it[side]).sum::<f64>() / values.len() as f64;
-            let p = permutation::permutation_p_value_of_mean(&differences);
+            let p = randomization::randomization_p_value_of_mean(&differences);
             Some(RepairComparisonRow {
                 quantity: RepairedQuantity::Measure(name.to_owned()),
                 before: mean(0),

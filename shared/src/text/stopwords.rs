@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_somebody_is_sorted_lower_cased_and_without_repetition() {
+    fn a_custom_list_is_sorted_lower_cased_and_without_repetition() {
         let words = ["and", "the"].map(str::to_owned).to_vec();
         assert_eq!(
             parse_stop_list("# mine\nThe\n\nand\nthe\n"),

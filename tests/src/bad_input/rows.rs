@@ -222,7 +222,7 @@ fn a_score_that_is_no_number_is_an_error() {
         &home,
         &judge.replace("s.tsv", "none.tsv"),
         expect![[r#"
-        there is no `none.tsv` (nor packed as .gz or .zst), also not in c/runs
+        there is no file `none.tsv`, `none.tsv.gz` or `none.tsv.zst`, also not in c/runs; check the name
     "#]],
     );
 }

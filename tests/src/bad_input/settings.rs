@@ -78,7 +78,7 @@ fn settings_out_of_their_range_are_refused() {
         top: must be at least 1
         top: `-1` is not a number of documents, 1 or more
         there is no collection named `none`, and no such folder; `axioscope import FOLDER --to NAME` brings one in
-        there is no `corpus.jsonl` (nor packed as .gz or .zst), also not in none
+        there is no file `corpus.jsonl`, `corpus.jsonl.gz` or `corpus.jsonl.zst`, also not in none; check the name
         eval: give QRELS and RUN, or RUN alone with --labels-in-run
         none: No such file or directory (os error 2); check the path and its permissions
         measure `precision`: is not one of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a minimum grade as in AP(rel=2)@100, or the trec_eval names ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100

@@ -234,7 +234,7 @@ fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
         tab.click(AriaRole::Button, "Sign out");
         tab.wait_for_text("Sign in with your name and password.");
         tab.open(path);
-        tab.wait_for_text("this link lets in nobody");
+        tab.wait_for_text("this link is no longer valid");
         tab.expect_in_console("/api/session/operator");
         readability::expect_readable(tab, "operator, visitor");
     });

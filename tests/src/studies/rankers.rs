@@ -93,7 +93,7 @@ fn bm25_stands_beside_runs_as_they_are() {
     let tables = beside(&format!("--table 2 --collection . {line}"));
     let heads = tables[0]["columns"].as_array().unwrap();
     assert_eq!(heads[4]["name"], "ours, other");
-    let line_of_differ = "compare --collection . --a BM25.run --b other.run --queries found --json";
+    let line_of_differ = "compare --collection . --a BM25.run --b other.run --queries with-retrieved-relevant --json";
     let differ = home.run(line_of_differ).json();
     let differ = differ.as_array().unwrap().iter();
     let fqt = differ.clone().find(|it| it["name"] == "fractions").unwrap()["rows"][1].clone();

@@ -123,7 +123,7 @@ mod tests {
     use crate::http::limits::ClientKey;
 
     #[test]
-    fn whoever_guesses_wrong_waits_and_others_do_not() {
+    fn wrong_guesses_delay_their_sender_alone() {
         let guesses = RateLimit::new(Allowance::new(3, Duration::from_secs(6)));
         let start = Instant::now();
         let at = |s: u64| start + Duration::from_secs(s);

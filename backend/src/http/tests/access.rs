@@ -257,7 +257,7 @@ async fn each_role_is_let_in_where_it_should_be() {
 }
 
 #[tokio::test]
-async fn without_auth_whoever_asks_on_loopback_without_a_session_is_the_operator() {
+async fn without_auth_a_loopback_client_without_a_session_is_the_operator() {
     let site = Site::new(ListenScope::Loopback).await;
     let annotator = site.somebody(AccessRole::Annotator, "Ada").await;
     for (least, method, path) in each() {
@@ -305,7 +305,7 @@ async fn being_on_loopback_lets_nobody_in() {
 
 /// The other listener answers them; see [`being_on_loopback_lets_nobody_in`] for one that does.
 #[tokio::test]
-async fn beside_a_listener_for_operators_there_is_nothing_for_them() {
+async fn the_public_listener_has_no_operator_routes() {
     let exposure = NetworkExposure {
         operator_endpoints: OperatorEndpoints::OnOtherListener,
         ..exposure(ListenScope::Network)

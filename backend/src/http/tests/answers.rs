@@ -189,9 +189,14 @@ async fn bad_requests_are_the_callers_fault() {
     check(get("/api/no-such"), 404, "/api/docs").await;
     check(get("/api"), 404, "/api/docs").await;
     for (method, path, body, says) in [
-        ("DELETE", "/api/jobs", "", "/api/jobs does not take DELETE"),
-        ("PUT", "/api/studies", "{}", "does not take PUT"),
-        ("POST", "/studies/open", "{}", "does not take POST"),
+        (
+            "DELETE",
+            "/api/jobs",
+            "",
+            "/api/jobs does not support DELETE",
+        ),
+        ("PUT", "/api/studies", "{}", "does not support PUT"),
+        ("POST", "/studies/open", "{}", "does not support POST"),
     ] {
         check(request(method, path, body), 405, says).await;
     }
@@ -496,7 +501,7 @@ async fn answers_are_compressed_as_the_caller_takes_them() {
 }
 
 #[tokio::test]
-async fn whoever_takes_no_coding_is_told_so() {
+async fn a_client_that_accepts_no_coding_gets_an_error() {
     let site = Site::new(ListenScope::Loopback).await;
     for path in ["/w.js", "/", "/api/studies", "/api/studies/open/export"] {
         let asked = with_headers(

@@ -206,7 +206,7 @@ async fn a_study_is_written_once() {
 }
 
 #[tokio::test]
-async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
+async fn a_disconnected_client_no_longer_waits_for_a_study_to_be_written() {
     let site = Site::new(ListenScope::Loopback).await;
     let listed = site.app.store.study_entry_by_name("open").await.unwrap();
     let ask = || {

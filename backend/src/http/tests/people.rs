@@ -163,7 +163,7 @@ async fn an_invitation_that_does_not_let_in_says_why() {
     site.ask(&join(&used.token, "Ada"))
         .await
         .json::<SessionResponse>();
-    check(&used.token, 410, "was used already").await;
+    check(&used.token, 410, "was already used").await;
 
     let taken_back = link(&site, AccessRole::Annotator).await;
     // The id of an invitation was named `no`.
@@ -174,7 +174,7 @@ async fn an_invitation_that_does_not_let_in_says_why() {
     );
     let left: PeopleAndInvitationsResponse = site.send(with_token(asked, &site.token)).await.json();
     assert!(left.invitations.is_empty());
-    check(&taken_back.token, 410, "was taken back").await;
+    check(&taken_back.token, 410, "was withdrawn").await;
 
     let early = NewInvitation {
         role: AccessRole::Curator,
@@ -206,7 +206,7 @@ async fn an_invitation_that_does_not_let_in_says_why() {
 }
 
 #[tokio::test]
-async fn whoever_guesses_waits() {
+async fn wrong_guesses_are_delayed() {
     let site = Site::new(ListenScope::Network).await;
     let from = |last: u8, asked| from([192, 0, 2, last], asked);
     let guess = |at: u32| {
@@ -302,7 +302,7 @@ async fn a_name_without_a_password_and_no_name_are_answered_alike() {
 }
 
 #[tokio::test]
-async fn whoever_is_turned_away_is_nobody() {
+async fn a_revoked_person_has_no_session() {
     let site = Site::new(ListenScope::Network).await;
     let curator = site.somebody(AccessRole::Curator, "Cleo").await;
     let other = site.somebody(AccessRole::Curator, "Otto").await;

@@ -87,7 +87,7 @@ async fn each_client_of_a_trusted_proxy_has_limits_of_their_own() {
 }
 
 #[tokio::test]
-async fn whoever_is_no_trusted_proxy_is_counted_as_itself() {
+async fn a_client_that_is_no_trusted_proxy_is_counted_as_itself() {
     let site = Site::new(ListenScope::Network).await;
     let mut n_let_in = 0;
     for at in 0..site.n_scorings_at_once() + 20 {

@@ -155,7 +155,7 @@ async fn rankings_that_cannot_be_made_say_why() {
 }
 
 #[tokio::test]
-async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
+async fn input_that_must_not_be_truncated_is_refused_before_scoring() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     for name in ["tiny:late", "tiny:bi+meanp=5/5", "cross-tiny:cross"] {
         let folder = format!("{fixtures}/{}", name.split(':').next().unwrap());
@@ -369,7 +369,7 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
 }
 
 #[tokio::test]
-async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_asked() {
+async fn scoring_does_not_block_other_requests_and_stops_on_disconnect() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     let folder = format!("{fixtures}/cross-tiny");
     let models =
@@ -413,7 +413,7 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
 }
 
 #[tokio::test]
-async fn whoever_leaves_gives_up_the_place_and_too_many_are_told_to_come_again() {
+async fn a_disconnected_client_frees_its_place_and_too_many_clients_are_refused() {
     let site = Site::new(ListenScope::Loopback).await;
     let rerank = RerankRequest {
         query: "rivers".to_owned(),

@@ -194,7 +194,7 @@ async fn a_name_is_one_persons() {
 }
 
 #[tokio::test]
-async fn a_session_lasts_as_long_as_somebody_comes() {
+async fn a_session_lasts_while_it_is_used() {
     for place in TestFolder::each() {
         let store = place.store().await;
         let (no, session) = somebody(&store, "Ada", 0).await;
@@ -260,7 +260,7 @@ async fn a_session_of_the_operator_lasts_as_one_of_a_person() {
 }
 
 #[tokio::test]
-async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
+async fn a_revoked_person_needs_a_new_invitation() {
     for place in TestFolder::each() {
         let store = place.store().await;
         let (no, session) = somebody(&store, "Ada", 0).await;

@@ -328,7 +328,7 @@ mod tests {
             (
                 "n_trees",
                 "many",
-                "`many` is no value of `boosting.n_trees`",
+                "`many` is not a valid value of `boosting.n_trees`",
             ),
             ("max_leaves", "4096", "must be from 1 to 1024"),
             ("learning_rate", "nan", "recipe `default`: "),

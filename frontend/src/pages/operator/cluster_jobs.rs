@@ -250,7 +250,7 @@ fn job_facts(job: &ClusterJob) -> impl IntoView + use<> {
         .ended_ms
         .map(|it| view! { <span>"ended " {format_utc_minute(it)}</span> });
     view! {
-        <span>"begun " {format_utc_minute(job.begun_ms)}</span>
+        <span>"started " {format_utc_minute(job.begun_ms)}</span>
         {ended}
         <span>"build " <code>{job.build.clone()}</code></span>
         <span>"storage " <code>{job.storage.clone()}</code></span>

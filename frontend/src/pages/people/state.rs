@@ -91,7 +91,7 @@ impl PeoplePageState {
                 let back = people.find(|it| it.person.id == no);
                 let name = back.as_ref().map(|it| it.person.name.clone());
                 let words = format!(
-                    "{} was removed and signed out on all devices. Earlier decisions are kept.",
+                    "The access of {} was revoked on all devices. Earlier decisions are kept.",
                     name.unwrap_or_default()
                 );
                 ActionSuccessNotice {
@@ -106,7 +106,7 @@ impl PeoplePageState {
         }
     }
 
-    /// Returns whether the user may remove people of a role or invite them again.
+    /// Returns whether the user may revoke the access of people of a role or invite them again.
     pub(super) fn can_manage_role(self, role: AccessRole) -> bool {
         self.identity
             .with_value(|it| can_invite_role(it.role, role))

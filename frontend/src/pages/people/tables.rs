@@ -133,12 +133,14 @@ fn PersonRow(board: PeoplePageState, somebody: PersonAccountSummary) -> impl Int
         (_, true, false) => {
             let what = RevokePersonOrInvitationRequest::Person { id };
             let name = name.clone();
-            view! { <ConfirmButton board what word="Remove" name/> }.into_any()
+            view! { <ConfirmButton board what word="Revoke access" name/> }.into_any()
         }
     };
     let status = match (somebody.is_deleted, somebody.is_revoked) {
         (true, _) => view! { <span class="verdict out quiet">"deleted"</span> }.into_any(),
-        (false, true) => view! { <span class="verdict out quiet">"removed"</span> }.into_any(),
+        (false, true) => {
+            view! { <span class="verdict out quiet">"access revoked"</span> }.into_any()
+        }
         (false, false) => ().into_any(),
     };
     view! {
@@ -189,7 +191,7 @@ fn ConfirmButton(
             let _ = first.focus();
         }
     };
-    let asked = format!("{word} {name}?");
+    let asked = format!("{word}: {name}?");
     view! {
         <div class="act">
             <button

@@ -32,7 +32,7 @@ pub(super) fn StudyHeader(
 ) -> impl IntoView {
     let withdrawn = move || {
         let is_withdrawn = management.visibility() == Some(false);
-        is_withdrawn.then(|| view! { <span class="verdict out">"withdrawn"</span> })
+        is_withdrawn.then(|| view! { <span class="verdict out">"not published"</span> })
     };
     let cite = NodeRef::<html::Dialog>::new();
     let export = NodeRef::<html::Dialog>::new();

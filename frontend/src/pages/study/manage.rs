@@ -173,7 +173,7 @@ fn StudyVisibilityBar(overview: Memo<Arc<StudyOverview>>, state: StudyManagement
         };
         let notice = match is_published {
             true => "The study is published.",
-            false => "The study is withdrawn.",
+            false => "The study is not published.",
         };
         let focus = || keyboard::focus_element_on_next_frame(FIRST_BUTTON);
         state.send(request, notice, focus);
@@ -190,7 +190,7 @@ fn StudyVisibilityBar(overview: Memo<Arc<StudyOverview>>, state: StudyManagement
         }
         .into_any(),
         false => view! {
-            <span class="verdict out">"Withdrawn"</span>
+            <span class="verdict out">"Not published"</span>
             <span class="note">"Visitors do not see this study."</span>
         }
         .into_any(),

@@ -99,11 +99,11 @@ fn the_difference_in_rr_is_stated_with_its_p_value() {
         Some(estimate(0.89, 0.8, 0.9)),
     ];
     rr.difference = Some(estimate(-0.13, -0.2, -0.05));
-    rr.p_permutation = Some(0.002);
-    expect!["Second is better than First: RR@10 .89 against .76, difference +.13 [+.05, +.20] over 64 queries, p = .0020 (paired permutation test). A document of grade 2 or higher is relevant; the other pages of the study count grade 1."]
+    rr.p_randomization = Some(0.002);
+    expect!["Second is better than First: RR@10 .89 against .76, difference +.13 [+.05, +.20] over 64 queries, p = .0020 (paired randomization test). A document of grade 2 or higher is relevant; the other pages of the study count grade 1."]
         .assert_eq(&named(&mut found));
-    found.reciprocal_rank.p_permutation = Some(0.2);
-    expect!["Neither ranker is shown to be better: RR@10 .89 of Second, .76 of First, difference +.13 [+.05, +.20] over 64 queries, p = .20 (paired permutation test). A document of grade 2 or higher is relevant; the other pages of the study count grade 1."]
+    found.reciprocal_rank.p_randomization = Some(0.2);
+    expect!["Neither ranker is shown to be better: RR@10 .89 of Second, .76 of First, difference +.13 [+.05, +.20] over 64 queries, p = .20 (paired randomization test). A document of grade 2 or higher is relevant; the other pages of the study count grade 1."]
         .assert_eq(&named(&mut found));
     found.reciprocal_rank.means = [None; 2];
     assert_eq!(rr_difference_sentence(&found), None);

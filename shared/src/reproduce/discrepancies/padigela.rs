@@ -156,7 +156,7 @@ impl DiscrepancyRows<'_> {
             ),
             (
                 format!(
-                    "smallest p of {} random permutations",
+                    "smallest p of {} random sign changes",
                     format::format_count(N_RESAMPLES as u64)
                 ),
                 TableValue::Magnitude(1.0 / (N_RESAMPLES + 1) as f64),
@@ -175,7 +175,7 @@ impl DiscrepancyRows<'_> {
     }
 
     fn p(&mut self, name: &str, paired: &PairedMetricMeans) {
-        let Some((student, permutation)) = paired.p_student.zip(paired.p_permutation) else {
+        let Some((student, randomization)) = paired.p_student.zip(paired.p_randomization) else {
             return;
         };
         self.add(
@@ -186,7 +186,7 @@ impl DiscrepancyRows<'_> {
             ),
             (
                 "randomization test".to_owned(),
-                TableValue::PValue(permutation),
+                TableValue::PValue(randomization),
             ),
         );
     }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::probe::{ProbeInstances, ScoreClaim, StudyDocNo, TieAgreementWithClaim};
 use crate::score::RankerQueryDocumentScores;
 use crate::stats::multiple_testing::holm_correction;
-use crate::stats::permutation::{self, SatisfiedFractionDifference, TwoRankerSatisfiedCounts};
+use crate::stats::randomization::{self, SatisfiedFractionDifference, TwoRankerSatisfiedCounts};
 use crate::study::Study;
 use crate::study::controls::{InstanceFilter, StudyPageControls};
 use crate::verdict::VerdictOutcome;
@@ -41,7 +41,9 @@ impl Study {
         let row = |(at, scores): (usize, &RankerQueryDocumentScores)| -> ComparisonRow {
             let others = shown.iter().map(|instances| {
                 let other = self.scores.get(reference).filter(|_| at != reference)?;
-                permutation::compare_satisfied_fractions(&judging.paired(instances, scores, other))
+                randomization::compare_satisfied_fractions(
+                    &judging.paired(instances, scores, other),
+                )
             });
             others.collect()
         };

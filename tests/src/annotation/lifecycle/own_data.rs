@@ -70,7 +70,7 @@ fn agreement(curator: &PersonClient, task: TaskId) -> (Value, Vec<String>) {
 }
 
 #[test]
-fn whoever_deletes_their_account_leaves_their_decisions_without_their_name() {
+fn the_decisions_of_a_deleted_account_stay_without_its_name() {
     for home in TestHome::of_each_database() {
         make_study(&home);
         leave(&home);

@@ -195,7 +195,7 @@ fn the_end_is_asked_for_once() {
 }
 
 #[test]
-fn a_promise_that_is_over_is_somebody_elses() {
+fn an_expired_lease_is_of_another_annotator() {
     let mut course = course(&[0, 1, 2]);
     course.add_received_items(handed(&[0, 2]), 2, 5_000);
     decide(&mut course, 1, AnnotatorAnswer::First);

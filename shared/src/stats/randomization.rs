@@ -73,7 +73,7 @@ pub fn compare_satisfied_fractions(
 /// Returns the two-sided `p` of the mean of one difference for each query, from −1 to 1, by the
 /// same exchanges; 1 if all are 0. Differences are rounded to multiples of 2⁻⁴⁰, so that their sums
 /// are exact.
-pub fn permutation_p_value_of_mean(differences: &[f64]) -> f64 {
+pub fn randomization_p_value_of_mean(differences: &[f64]) -> f64 {
     const STEPS: f64 = (1_u64 << 40) as f64;
     let steps = differences.iter().map(|it| (it * STEPS).round() as i64);
     exchanged(steps.collect())
@@ -185,7 +185,7 @@ mod tests {
     /// The observed sum is 1, that is 8 eighths; every pattern of signs is counted here.
     #[test]
     fn a_mean_of_differences_is_tested_by_the_same_exchanges() {
-        let p = permutation_p_value_of_mean(&[0.5, 0.25, 0.25, 0.125, -0.125]);
+        let p = randomization_p_value_of_mean(&[0.5, 0.25, 0.25, 0.125, -0.125]);
         let mut n_far = 0;
         for signs in 0..32_u32 {
             let eighths = [4, 2, 2, 1, -1_i32].iter().enumerate();
@@ -193,9 +193,9 @@ mod tests {
             n_far += u32::from(turned.sum::<i32>().abs() >= 8);
         }
         assert_eq!(p, f64::from(n_far) / 32.0);
-        assert_eq!(permutation_p_value_of_mean(&[]), 1.0);
-        assert_eq!(permutation_p_value_of_mean(&[0.0, 0.0]), 1.0);
-        assert_eq!(permutation_p_value_of_mean(&[1.0]), 1.0);
+        assert_eq!(randomization_p_value_of_mean(&[]), 1.0);
+        assert_eq!(randomization_p_value_of_mean(&[0.0, 0.0]), 1.0);
+        assert_eq!(randomization_p_value_of_mean(&[1.0]), 1.0);
     }
 
     #[test]
