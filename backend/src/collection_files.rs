@@ -166,21 +166,28 @@ pub(crate) fn load_collection_folder(
         None => found(folder, "corpus.jsonl")?,
     };
     let (docs, reading) = read_corpus(&corpus, layout)?;
+    ensure_some_row_is_read(&corpus, &reading, "a corpus, and its --layout")?;
+    if docs.is_empty() {
+        let corpus = corpus.display().to_string();
+        return Err(shared::error::Error::unreadable_file(&corpus, "has no documents").into());
+    }
     loaded.collection.docs = docs;
     loaded.report.merge(reading);
     let queries = match &files.queries {
         Some(path) => path.clone(),
         None => found(folder, "queries.jsonl")?,
     };
-    let (queries, reading) = read_queries(&queries)?;
-    loaded.collection.queries = queries;
+    let (read, reading) = read_queries(&queries)?;
+    ensure_some_row_is_read(&queries, &reading, "a file of queries")?;
+    loaded.collection.queries = read;
     loaded.report.merge(reading);
     let qrels = files
         .qrels
         .clone()
         .or_else(|| found(folder, "qrels.tsv").ok());
-    if let Some(qrels) = qrels {
-        let (qrels, reading) = read_qrels(&qrels)?;
+    if let Some(path) = qrels {
+        let (qrels, reading) = read_qrels(&path)?;
+        ensure_some_row_is_read(&path, &reading, "a file of relevance judgments")?;
         loaded.report.merge(reading);
         let unknown = UnknownCollectionIds::find_in_qrels(&qrels, &loaded.collection);
         loaded.unknown_ids.push(("qrels", unknown));
@@ -246,15 +253,25 @@ pub(crate) fn resolve_and_read_run(
 ) -> Result<(Run, FileReadReport), Error> {
     let path = resolve_input_file_path(file, folder)?;
     let (run, reading) = read_with_progress(&path, trec::read_run)?;
+    ensure_some_row_is_read(&path, &reading, "a TREC run")?;
+    Ok((run, reading))
+}
+
+/// Returns an error if every row of a file was refused. `expected` says what to give instead.
+pub(crate) fn ensure_some_row_is_read(
+    path: &Path,
+    reading: &FileReadReport,
+    expected: &str,
+) -> Result<(), Error> {
     match reading.refused.first() {
         Some(first) if reading.n_rows == 0 => {
             let reason = format!(
-                "every row was refused, the first in line {}: {}; give a TREC run",
+                "every row was refused, the first in line {}: {}; give {expected}",
                 first.line, first.reason
             );
             Err(shared::error::Error::unreadable_file(&path.display().to_string(), reason).into())
         }
-        _ => Ok((run, reading)),
+        _ => Ok(()),
     }
 }
 

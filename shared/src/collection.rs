@@ -163,12 +163,18 @@ impl Collection {
     /// Returns the SHA-256 of the ids, titles, texts and groups of all queries and documents, in
     /// hex.
     pub fn content_hash(&self) -> String {
+        self.content_hash_of_first_queries(self.queries.len())
+    }
+
+    /// Returns the [`Collection::content_hash`] of the collection with its first queries only, as
+    /// files have it that were mined from these.
+    pub fn content_hash_of_first_queries(&self, n_queries: usize) -> String {
         let mut hasher = Sha256::new();
         let mut part = |text: &str| {
             hasher.update((text.len() as u64).to_le_bytes());
             hasher.update(text);
         };
-        for query in &self.queries {
+        for query in self.queries.iter().take(n_queries) {
             part(&query.id);
             part(&query.text);
             part(query.group.as_deref().unwrap_or_default());

@@ -120,6 +120,10 @@ pub struct Study {
     #[serde(default)]
     #[serde(alias = "added")]
     pub addition_counts: AddedDocAndQueryCounts,
+    /// The SHA-256 of each file that the definition names besides the collection, by its name in
+    /// the definition; empty if they are not known, as of a study that was made in the browser.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub input_checksums: BTreeMap<String, String>,
     /// The number of pairs of each transfer set that were used or left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(alias = "kept")]

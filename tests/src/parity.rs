@@ -252,11 +252,16 @@ fn compare(given: &Given) {
     });
 }
 
-/// Returns the JSON of a study or an overview without the day on which the study was made.
+/// Returns the JSON of a study or an overview without the day on which the study was made, and
+/// without the checksums of its input files, which the browser does not compute.
 fn undated(json: &str) -> String {
     let (before, after) = json.split_once(r#""created":""#).expect("a date");
     let (_, after) = after.split_once('"').expect("its end");
-    format!(r#"{before}"created":""{after}"#)
+    let undated = format!(r#"{before}"created":""{after}"#);
+    match undated.split_once(r#""input_checksums":{"#) {
+        Some((before, after)) => before.to_owned() + after.split_once("},").expect("its end").1,
+        None => undated,
+    }
 }
 
 /// Returns the study that `axioscope study run` makes, as `axioscope study export` writes it.

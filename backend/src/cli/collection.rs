@@ -274,10 +274,18 @@ impl EvalArgs {
                 (qrels, run, reading)
             }
             (false, [qrels, run]) => {
-                let (qrels, mut reading) = collection_files::read_qrels(qrels)?;
-                let (run, of_run) = collection_files::read_with_progress(run, trec::read_run)?;
+                let (judgments, mut reading) = collection_files::read_qrels(qrels)?;
+                let expected = "a file of relevance judgments, and after it a TREC run";
+                collection_files::ensure_some_row_is_read(qrels, &reading, expected)?;
+                if judgments.0.is_empty() {
+                    let file = qrels.display().to_string();
+                    let reason = "has no relevance judgments";
+                    return Err(InputError::unreadable_file(&file, reason).into());
+                }
+                let (rows, of_run) = collection_files::read_with_progress(run, trec::read_run)?;
+                collection_files::ensure_some_row_is_read(run, &of_run, "a TREC run")?;
                 reading.merge(of_run);
-                (qrels, run, reading)
+                (judgments, rows, reading)
             }
             _ => {
                 return Err(InputError::missing_field(

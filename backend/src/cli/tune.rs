@@ -1,6 +1,7 @@
 //! The command `tune`: grid search over the parameters of a lexical ranker.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -10,11 +11,11 @@ use shared::error::Error as InputError;
 use shared::plot;
 use shared::probe::CandidatePoolSpec;
 use shared::rank::LexicalRanker;
-use shared::study::StudyDefinition;
 use shared::tune::{
     GridSearchResult, ParameterGrid, QueryWithDocumentTermCounts, collect_grid_results,
     mean_measure_at_grid_point,
 };
+use toml::Spanned;
 
 use super::study::read_study_definition;
 use super::{CommandOutcome, load, print_json};
@@ -23,6 +24,7 @@ use crate::config::AnalyzerArgs;
 use crate::error::Error;
 use crate::pipeline;
 use crate::progress::ProgressBar;
+use crate::remedy;
 use crate::store::write_atomically;
 
 /// Search a grid of parameters and report the best
@@ -47,7 +49,7 @@ pub(crate) struct TuneArgs {
     /// Write the parameter surface as SVG
     #[arg(long, value_name = "FILE.svg")]
     figure: Option<PathBuf>,
-    /// Write the best parameters to this study definition, into its first ranker of that kind
+    /// Write the best parameters into this study file, in the place of its first ranker of that kind
     #[arg(long, value_name = "STUDY.toml")]
     update_study: Option<PathBuf>,
     /// Print one JSON object
@@ -70,11 +72,9 @@ struct TuneOutput<'a> {
 impl TuneArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let grid = ParameterGrid::default_for_ranker(&self.ranker)?;
-        let definition = self
-            .update_study
-            .as_deref()
-            .map(read_study_definition)
-            .transpose()?;
+        // An invalid study file is reported before the search.
+        let study = self.update_study.as_deref();
+        study.map(read_study_definition).transpose()?;
         let mut loaded = load(&self.collection, data, None)?;
         self.keep_splits(&mut loaded)?;
         let found = self.search(&loaded, &grid)?;
@@ -88,8 +88,8 @@ impl TuneArgs {
                 file.write_all(figure.as_bytes())
             })?;
         }
-        if let (Some(path), Some(definition)) = (&self.update_study, definition) {
-            write_study(path, definition, &best)?;
+        if let Some(path) = study {
+            write_study(path, &best)?;
         }
         self.tell(&grid, &found);
         Ok(CommandOutcome::Done)
@@ -195,22 +195,63 @@ impl TuneArgs {
     }
 }
 
-/// Replaces the first lexical ranker of the same kind in a study file by the best one; appends
-/// the best one if the file has none of that kind.
-fn write_study(
-    path: &Path,
-    mut definition: StudyDefinition,
-    best: &LexicalRanker,
-) -> Result<(), Error> {
-    let spec = best.to_string();
-    let formula = spec.split(':').next().unwrap_or_default().to_owned();
-    let same = |it: &String| it.split(':').next() == Some(&formula);
-    match definition.rankers.iter().position(same) {
-        Some(at) => definition.rankers[at] = spec,
-        None => definition.rankers.push(spec),
-    }
-    let text = definition.to_toml();
-    write_atomically(path, "choose another file", |mut file| {
+/// Replaces the first lexical ranker of the same kind in a study file by the best one.
+fn write_study(path: &Path, best: &LexicalRanker) -> Result<(), Error> {
+    let text =
+        fs::read_to_string(path).map_err(Error::io_error_converter(path, remedy::CHECK_PATH))?;
+    let text = with_ranker(&path.display().to_string(), &text, best)?;
+    write_atomically(path, remedy::ANOTHER_FILE, |mut file| {
         file.write_all(text.as_bytes())
     })
+}
+
+/// Returns the text of a study file with a lexical ranker in the place of the first one of its kind,
+/// before the others if there is none. All else stays, comments too.
+fn with_ranker(file: &str, text: &str, ranker: &LexicalRanker) -> Result<String, Error> {
+    #[derive(serde::Deserialize)]
+    struct StudyRankers {
+        rankers: Option<Spanned<Vec<Spanned<String>>>>,
+    }
+    let refuse = |it: toml::de::Error| InputError::unreadable_file(file, it.to_string());
+    let StudyRankers { rankers } = toml::from_str(text).map_err(refuse)?;
+    let spec = ranker.to_string();
+    let kind = |it: &str| it.split(':').next().map(str::to_ascii_lowercase);
+    let mut text = text.to_owned();
+    let Some(rankers) = rankers else {
+        // The defaults, one of which is replaced.
+        let others = ["bm25", "ql"].map(str::to_owned);
+        let others = others.into_iter().filter(|it| kind(it) != kind(&spec));
+        let rankers: Vec<String> = [spec.clone()].into_iter().chain(others).collect();
+        text.insert_str(0, &format!("rankers = {rankers:?}\n"));
+        return Ok(text);
+    };
+    let mut listed = rankers.get_ref().iter();
+    match listed.find(|it| kind(it.get_ref()) == kind(&spec)) {
+        Some(same) => text.replace_range(same.span(), &format!("{spec:?}")),
+        None => text.insert_str(rankers.span().start + 1, &format!("{spec:?}, ")),
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_study_file_keeps_all_but_the_ranker() {
+        let ranker: LexicalRanker = "bm25:k1=0.5".parse().unwrap();
+        let spec = ranker.to_string();
+        let put = |text: &str| with_ranker("study.toml", text, &ranker).unwrap();
+        let file = "# mine\nname = \"a\"\nrankers = [\n  \"ql\", # smoothed\n  'BM25:b=1',\n  \"bm25\",\n]\n";
+        assert_eq!(
+            put(file),
+            file.replacen("'BM25:b=1'", &format!("\"{spec}\""), 1)
+        );
+        assert_eq!(put("rankers = []\n"), format!("rankers = [\"{spec}\", ]\n"));
+        let default = put("name = \"a\" # no rankers\n[limits]\n");
+        assert_eq!(
+            default,
+            format!("rankers = [\"{spec}\", \"ql\"]\nname = \"a\" # no rankers\n[limits]\n")
+        );
+    }
 }

@@ -17,6 +17,7 @@ use shared::word_vectors::WordVectors;
 
 use crate::collection_files;
 use crate::error::Error;
+use crate::store::checksum;
 
 /// Reads the run of a candidate pool and the word vectors, and prints warnings about their rows on
 /// standard error.
@@ -58,6 +59,19 @@ pub(super) fn read_non_collection_inputs(
         transfer_sets: sets(definition, folder)?,
         ..read_run_and_word_vectors(&definition.pool, vectors, collection, folder)?
     })
+}
+
+/// Returns the SHA-256 of each file that a definition names besides the collection. Files that
+/// cannot be read are left out.
+pub(super) fn input_checksums(
+    definition: &StudyDefinition,
+    folder: &Path,
+) -> BTreeMap<String, String> {
+    let checksum = |file: &str| {
+        let path = collection_files::resolve_input_file_path(file, folder).ok()?;
+        Some((file.to_owned(), checksum::file_checksum(&path).ok()?))
+    };
+    definition.input_files().filter_map(checksum).collect()
 }
 
 fn read_vectors(file: &str, folder: &Path) -> Result<WordVectors, Error> {
@@ -117,6 +131,8 @@ fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferPairS
             &path,
             shared::collection::document_pairs::read_dataset_transfer_pairs,
         )?;
+        let expected = "the pairs of a transfer set, as `axioscope transfer` writes them";
+        collection_files::ensure_some_row_is_read(&path, &reading, expected)?;
         collection_files::print_reader_warnings(&reading);
         Ok(TransferPairSet {
             transfer: file.dataset_transfer_test()?,

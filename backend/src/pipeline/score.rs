@@ -144,13 +144,24 @@ pub(crate) fn read_score_file(
     Ok((name.to_string_lossy().into_owned(), brought))
 }
 
+/// Returns the fingerprint of the scores of a file, whatever their order.
+pub(crate) fn score_file_fingerprint(scores: &ImportedScores) -> String {
+    use std::fmt::Write;
+    let mut content = String::new();
+    for (query, texts) in scores {
+        for (text, score) in texts {
+            let _ = writeln!(content, "{query}\t{text}\t{:016x}", score.to_bits());
+        }
+    }
+    shared::collection::text_hash(&content)
+}
+
 /// Puts the scores of a file in the order of the pairs.
 fn brought_scores(
     scoring: &PairScoringInput<'_>,
     name: &str,
     brought: &ImportedScores,
 ) -> Result<RankerQueryDocumentScores, Error> {
-    use std::fmt::Write;
     let values = scoring.pairs.iter().map(|(query, text)| {
         let text = scoring.texts[text as usize];
         let id = text.id(scoring.collection.docs[text.source_doc() as usize].id());
@@ -160,18 +171,12 @@ fn brought_scores(
             .copied()
     });
     let values: Vec<Option<f64>> = values.collect();
-    let mut content = String::new();
-    for (query, texts) in brought {
-        for (text, score) in texts {
-            let _ = writeln!(content, "{query}\t{text}\t{:016x}", score.to_bits());
-        }
-    }
     let about = RankerInfo {
         spec: format!("{SCORE_FILE_PREFIX}{name}"),
         label: name.split('.').next().unwrap_or(name).to_owned(),
         detail: "from a score file".to_owned(),
         kind: RankerKind::ScoreFile,
-        fingerprint: shared::collection::text_hash(&content),
+        fingerprint: score_file_fingerprint(brought),
         note: None,
     };
     Ok(RankerQueryDocumentScores::new(

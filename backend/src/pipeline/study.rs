@@ -14,8 +14,8 @@ use shared::study::build::{self, StudyInputs};
 use shared::study::preparation::{PreparedCollection, run_never_waiting_future};
 use shared::study::{Study, StudyDefinition, validate_study_name};
 
-use super::inputs::read_non_collection_inputs;
-use super::score::{PairScoringInput, read_score_file, score_with_rankers};
+use super::inputs::{input_checksums, read_non_collection_inputs};
+use super::score::{PairScoringInput, read_score_file, score_file_fingerprint, score_with_rankers};
 use super::shards::{DistributedStudy, StudyCluster};
 use super::{ParallelExecutor, current_utc_date};
 use crate::config::RankerSpec;
@@ -87,6 +87,7 @@ pub(crate) fn create_or_resume_study(
             && stored.software == env!("CARGO_PKG_VERSION")
             && stored.collection_hash == collection.content_hash()
             && asks_alike(&stored, &collection)
+            && has_same_inputs(&stored, folder, finished)
         {
             // The file has the last word on title and description.
             let is_renamed = stored.definition != definition;
@@ -222,6 +223,24 @@ fn asks_alike(stored: &Study, collection: &Collection) -> bool {
     })
 }
 
+/// Returns whether the files that a stored study was made from besides the collection are as they
+/// were; if not, prints their names on standard error. Files that cannot be read are not compared.
+/// A study of an earlier version has no checksums; with [`StudyReplacementPolicy::Replace`] its
+/// files count as changed.
+fn has_same_inputs(stored: &Study, folder: &Path, finished: StudyReplacementPolicy) -> bool {
+    let unknown = finished == StudyReplacementPolicy::Replace;
+    let now = input_checksums(&stored.definition, folder);
+    let before = &stored.input_checksums;
+    let changed =
+        |(file, sum): &(&String, &String)| before.get(*file).map_or(unknown, |known| known != *sum);
+    let changed: Vec<&str> = now.iter().filter(changed).map(|it| it.0.as_str()).collect();
+    if !changed.is_empty() {
+        let files = changed.join(", ");
+        eprintln!("{files}: changed since the study was made, so it is made again");
+    }
+    changed.is_empty()
+}
+
 fn read_vocabularies(definition: &mut StudyDefinition) -> Result<(), Error> {
     vocabulary::load_vocabulary_into_analyzer(&mut definition.analyzer)?;
     let others = definition.audit.iter_mut();
@@ -277,7 +296,9 @@ pub(crate) fn create_study_with_lexical_rankers(
         rankers: formulas,
         created: current_utc_date(),
     };
+    let input_checksums = input_checksums(&inputs.definition, folder);
     let mut study = run_never_waiting_future(build::make_study(inputs, &mut executor))?;
+    study.input_checksums = input_checksums;
     tell_kept(&study);
     let stored = match others.is_empty() {
         true => None,
@@ -466,7 +487,7 @@ fn compute_missing_scores_of(
         }
         if let Some(stored) = stored
             && stored.n_missing() == 0
-            && is_of(&stored.ranker, &ranker, models)?
+            && is_of(&stored.ranker, &ranker, folder, models)?
         {
             continue;
         }
@@ -497,6 +518,12 @@ fn compute_missing_scores_of(
         };
         score_with_rankers(&scoring, &missing, models, |scores, draft| {
             let scores = told(scores);
+            // A model that was replaced by one of another kind has another spec.
+            let name = |spec: &str| spec.split(':').next().map(str::to_owned);
+            let replaced = name(&scores.ranker.spec);
+            study
+                .scores
+                .retain(|it| name(&it.ranker.spec) != replaced || order.contains(&it.ranker.spec));
             let same = |it: &&mut RankerQueryDocumentScores| it.ranker.spec == scores.ranker.spec;
             match study.scores.iter_mut().find(same) {
                 Some(stored) => *stored = scores,
@@ -522,8 +549,26 @@ fn index_without_additions(study: &Study) -> Result<Index, Error> {
 }
 
 /// Returns whether stored scores are those of the current version of a ranker; if not, prints why
-/// on standard error. Scores of a model that is not available are kept.
-fn is_of(stored: &RankerInfo, ranker: &RankerSpec, models: &ModelRegistry) -> Result<bool, Error> {
+/// on standard error. Scores of a model or a score file that is not available are kept.
+fn is_of(
+    stored: &RankerInfo,
+    ranker: &RankerSpec,
+    folder: &Path,
+    models: &ModelRegistry,
+) -> Result<bool, Error> {
+    if let RankerSpec::Scores(file) = ranker {
+        let same = match read_score_file(file, folder) {
+            Ok((_, scores)) => score_file_fingerprint(&scores) == stored.fingerprint,
+            Err(error) => {
+                eprintln!("{}: its stored scores stay ({error})", stored.spec);
+                true
+            }
+        };
+        if !same {
+            eprintln!("{}: the file has changed, so it is read again", stored.spec);
+        }
+        return Ok(same);
+    }
     let about = match (about(ranker, models), ranker) {
         (Err(error @ Error::Input(_)), RankerSpec::Model(_)) => {
             eprintln!(

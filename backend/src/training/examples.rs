@@ -204,7 +204,8 @@ impl SplitCandidates {
         };
         let (mined, origin) =
             InstanceFileReader::open(&instances.file, &ids)?.read_mining_result(&ids)?;
-        if origin.collection_hash != collection.content_hash() {
+        let hash = collection.content_hash_of_first_queries(origin.n_queries);
+        if origin.collection_hash != hash {
             return Err(refuse("was mined from another version of the collection"));
         }
         let rows = self.rows.iter().enumerate();

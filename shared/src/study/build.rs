@@ -256,6 +256,7 @@ fn assemble(parts: StudyParts) -> Study {
         audits,
         withheld_texts: None,
         addition_counts: beside.addition_counts,
+        input_checksums: BTreeMap::new(),
         transfer_pair_counts: beside.transfer_pair_counts.clone(),
         trainings: Vec::new(),
         lengths: super::controls::CachedDocumentLengths::default(),

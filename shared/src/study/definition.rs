@@ -1,5 +1,7 @@
 //! The definition of a study: what a user writes in a study file.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -9,6 +11,7 @@ use crate::probe::transfer::TransferQuerySource;
 use crate::probe::{
     AxiomVariant, CandidatePoolSpec, DatasetTransferTest, Manipulation, MiningThresholds, Probe,
 };
+use crate::rank::LexicalRanker;
 use crate::text::{Analyzer, Tokenizer};
 use crate::user_text::{has_no_visible_character, reject_invisible_characters};
 
@@ -215,6 +218,11 @@ impl ParsedStudyFile {
             left_out.retain(|it| !minable.contains(it));
             definition.probes = minable;
         }
+        let mut specs = BTreeSet::new();
+        definition.rankers.retain(|it| {
+            let lexical = it.parse::<LexicalRanker>().map(|it| it.to_string());
+            specs.insert(lexical.unwrap_or_else(|_| it.clone()))
+        });
         for it in &definition.transfers {
             let probe = Probe::Transfer(it.dataset_transfer_test()?);
             if !definition.probes.contains(&probe) {
@@ -278,6 +286,29 @@ impl StudyDefinition {
             ..other.clone()
         };
         *self == renamed
+    }
+
+    /// Returns the names of the files that a study is made from besides the collection.
+    pub fn input_files(&self) -> impl Iterator<Item = &str> {
+        let run = match &self.pool {
+            CandidatePoolSpec::Run { file, .. } => Some(file),
+            CandidatePoolSpec::LexicalRanker { .. }
+            | CandidatePoolSpec::Group
+            | CandidatePoolSpec::Judged
+            | CandidatePoolSpec::All => None,
+        };
+        let ManipulationLookupFiles {
+            stop_words,
+            misspellings,
+            expansions,
+        } = &self.lookups;
+        let named = [run, self.vectors.as_ref(), stop_words.as_ref()];
+        let named = named
+            .into_iter()
+            .chain([misspellings.as_ref(), expansions.as_ref()])
+            .flatten();
+        let sets = self.transfers.iter().map(|it| &it.file);
+        named.chain(sets).map(String::as_str)
     }
 
     /// Returns the axioms among the study's probes, in the order of the definition.
@@ -432,6 +463,10 @@ mod tests {
         assert_eq!(read.left_out.len(), 3);
         assert_eq!(found.variants, [AxiomVariant::Fixed]);
         assert_eq!(found.rankers, ["bm25", "ql"]);
+        let twice =
+            text.to_owned() + "\nrankers = [\"bm25\", \"m\", \"BM25:k1=1.2\", \"bm25:b=0\", \"m\"]";
+        let found = StudyDefinition::from_toml("study.toml", &twice).unwrap();
+        assert_eq!(found.rankers, ["bm25", "m", "bm25:b=0"]);
         assert_eq!(found.analyzer, Analyzer::default());
         assert_eq!(found.limits, MiningThresholds::STANDARD);
         let empty = format!("{text}\ntitle = \"\"");

@@ -93,7 +93,8 @@ fn bm25_stands_beside_runs_as_they_are() {
     let tables = beside(&format!("--table 2 --collection . {line}"));
     let heads = tables[0]["columns"].as_array().unwrap();
     assert_eq!(heads[4]["name"], "ours, other");
-    let line_of_differ = "compare --collection . --a BM25.run --b other.run --queries with-retrieved-relevant --json";
+    let line_of_differ = "compare --collection . --a BM25.run --b other.run \
+                          --queries with-retrieved-relevant --json";
     let differ = home.run(line_of_differ).json();
     let differ = differ.as_array().unwrap().iter();
     let fqt = differ.clone().find(|it| it["name"] == "fractions").unwrap()["rows"][1].clone();
@@ -165,4 +166,82 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     let apart = (value.unwrap() - again.unwrap()).abs();
     assert!(apart < 1e-9, "{value:?} {again:?}");
     home.expect_refused(&format!("{line} --split train"), "splits.tsv");
+}
+
+/// A run of the pool, a transfer set and word vectors are inputs of the instances; a score file is
+/// one of its scores.
+#[test]
+fn a_study_whose_input_files_changed_is_made_again() {
+    let home = TestHome::new();
+    let scores = |sign: i32| -> String {
+        let row = |doc: i32| format!("q1\td{doc}\t{}\n", sign * doc);
+        (1..=3).map(row).collect()
+    };
+    let run = |docs: &[i32]| -> String {
+        let row = |doc: &i32| format!("q1 Q0 d{doc} {doc} {} first\n", 9 - doc);
+        docs.iter().map(row).collect()
+    };
+    home.write(
+        "c/corpus.jsonl",
+        "{\"_id\":\"d1\",\"text\":\"the river bank\"}\n\
+         {\"_id\":\"d2\",\"text\":\"river river bank\"}\n\
+         {\"_id\":\"d3\",\"text\":\"river river river\"}\n",
+    );
+    home.write("c/queries.jsonl", "{\"_id\":\"q1\",\"text\":\"river\"}\n");
+    home.write("c/scores.tsv", scores(1));
+    home.write("c/first.run", run(&[1, 2, 3]));
+    let rest = study_lines(
+        "run:first.run:10",
+        &["tfc1"],
+        &["bm25", "scores:scores.tsv"],
+    );
+    home.write("study.toml", study_file("inputs", "Inputs", "c", &rest));
+    let make = || home.run("study run study.toml");
+    let report = || home.run("report inputs --format csv").expect_success();
+    make().expect_success();
+    let before = report();
+    make().expect_stderr("rankers scored now: 0");
+
+    home.write("c/scores.tsv", scores(-1));
+    make().expect_stderr("scores:scores.tsv: the file has changed, so it is read again");
+    let other_scores = report();
+    assert_ne!(other_scores, before);
+    home.write("c/first.run", run(&[1, 2]));
+    make().expect_stderr("first.run: changed since the study was made, so it is made again");
+    assert_ne!(report(), other_scores);
+    make().expect_stderr("rankers scored now: 0");
+    // Without its files, the study stays as it is.
+    std::fs::remove_file(home.path("c/first.run")).unwrap();
+    std::fs::remove_file(home.path("c/scores.tsv")).unwrap();
+    make().expect_stderr("scores:scores.tsv: its stored scores stay");
+}
+
+#[test]
+fn files_without_a_row_that_can_be_read_are_errors() {
+    let home = TestHome::new();
+    let tiny = crate::harness::tiny_collection();
+    home.run(&format!("import {tiny} --to good"))
+        .expect_success();
+    let whole = home.read("data/collections/good/corpus.jsonl");
+    home.write("bad/corpus.jsonl", "{\"_id\":\"a\"\r{\"_id\":\"b\"\r");
+    home.write("bad/queries.jsonl", "{\"_id\":\"q\",\"text\":\"river\"}\n");
+    home.expect_refused("import bad --to good --data data", "every row was refused");
+    home.write("bad/corpus.jsonl", "");
+    home.expect_refused("import bad --to good --data data", "has no documents");
+    assert_eq!(home.read("data/collections/good/corpus.jsonl"), whole);
+
+    let run = format!("{tiny}/runs/tiny.run");
+    home.expect_refused(
+        &format!("eval {run} {tiny}/qrels.tsv -m AP"),
+        "every row was refused",
+    );
+    home.write("empty.tsv", "");
+    home.expect_refused(
+        &format!("eval empty.tsv {run} -m AP"),
+        "has no relevance judgments",
+    );
+    let rest = study_lines("all", &["tfc1"], &["bm25"]);
+    let set = format!("{rest}\n[[transfers]]\nname = \"pairs\"\nfile = \"{run}\"\n");
+    home.write("study.toml", study_file("empty", "Empty", tiny, &set));
+    home.expect_refused("study run study.toml", "every row was refused");
 }

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -37,6 +37,9 @@ const HEAD: &str = "study.json";
 
 /// The definition from which the study was created.
 const DEFINITION: &str = "study.toml";
+
+/// The definition that belongs to the next `study.json`, until that is written.
+const NEXT_DEFINITION: &str = "study.toml.next";
 
 /// The content of `study.json`.
 #[derive(Serialize, Deserialize)]
@@ -153,7 +156,7 @@ pub(crate) fn update_title_and_description(
         definition.description = description;
     }
     let title = definition.title.clone();
-    let sum = write_definition(&folder, &head.study)?;
+    let sum = write_next_definition(&folder, &head.study)?;
     // Studies of earlier versions have no checksums.
     if !head.files.is_empty() {
         head.files.insert(DEFINITION.to_owned(), sum);
@@ -266,7 +269,7 @@ fn save_in(folder: &Path, study: &Study, min_instances_to_sort: usize) -> Result
             orders.push(InstanceOrderFile { source, file });
         }
     }
-    files.insert(DEFINITION.to_owned(), write_definition(folder, study)?);
+    files.insert(DEFINITION.to_owned(), write_next_definition(folder, study)?);
 
     let mut rest = study.clone();
     let scored = rest.scores.drain(..);
@@ -289,9 +292,10 @@ fn save_in(folder: &Path, study: &Study, min_instances_to_sort: usize) -> Result
     remove_others(folder, &head)
 }
 
-/// Writes the definition of a study, and returns the checksum of the file.
-fn write_definition(folder: &Path, study: &Study) -> Result<String, Error> {
-    let path = folder.join(DEFINITION);
+/// Writes the definition of a study beside the current one, and returns the checksum of the file.
+/// [`write_manifest`] puts it in its place.
+fn write_next_definition(folder: &Path, study: &Study) -> Result<String, Error> {
+    let path = folder.join(NEXT_DEFINITION);
     write(&path, study.definition.to_toml().as_bytes())?;
     checksum::file_checksum(&path).map_err(Error::io_error_converter(
         &path,
@@ -301,7 +305,27 @@ fn write_definition(folder: &Path, study: &Study) -> Result<String, Error> {
 
 fn write_manifest(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
     let json = serde_json::to_vec(head).map_err(|it| not_json(&head.study, &it))?;
-    write(&folder.join(HEAD), &checksum::add_json_checksum(&json))
+    write(&folder.join(HEAD), &checksum::add_json_checksum(&json))?;
+    replace_definition(folder, &head.files)
+}
+
+/// Puts the next definition in the place of the current one, if `study.json` has its checksum.
+/// Reading a study does so too, since the program may be stopped between the two.
+fn replace_definition(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Error> {
+    let next = folder.join(NEXT_DEFINITION);
+    let is_next = |sum: &String| checksum::file_checksum(&next).is_ok_and(|it| it == *sum);
+    if !next.exists() || !files.get(DEFINITION).is_none_or(is_next) {
+        return Ok(());
+    }
+    let path = folder.join(DEFINITION);
+    match fs::rename(&next, &path) {
+        // Another process was faster.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io_error_converter(
+            &path,
+            remedy::ANOTHER_DATA_FOLDER,
+        )(error)),
+        _ => Ok(()),
+    }
 }
 
 fn not_json(study: &Study, error: &serde_json::Error) -> Error {
@@ -520,10 +544,15 @@ fn read_manifest<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, Er
         return Err(shared::error::Error::name_not_found("study", name).into());
     }
     let json = checksum::read_checksummed_json_bytes(&path, "{\"study\":", REMEDY)?;
-    serde_json::from_slice(&json).map_err(|it| Error::CorruptData {
+    let corrupt = |it: serde_json::Error| Error::CorruptData {
         what: path.display().to_string(),
         reason: format!("{it}; {REMEDY}"),
-    })
+    };
+    if folder.join(NEXT_DEFINITION).exists() {
+        let stored: StoredOrders = serde_json::from_slice(&json).map_err(corrupt)?;
+        replace_definition(folder, &stored.files)?;
+    }
+    serde_json::from_slice(&json).map_err(corrupt)
 }
 
 /// Opens a file of a study. Files of earlier versions have no checksum and are not verified.

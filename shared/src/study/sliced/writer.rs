@@ -97,6 +97,7 @@ fn without_rows(study: &Study) -> Study {
         audits: Vec::new(),
         withheld_texts: None,
         addition_counts: study.addition_counts,
+        input_checksums: study.input_checksums.clone(),
         transfer_pair_counts: study.transfer_pair_counts.clone(),
         trainings: Vec::new(),
         lengths: CachedDocumentLengths::default(),

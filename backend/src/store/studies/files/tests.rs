@@ -179,6 +179,27 @@ fn a_new_title_changes_the_definition_and_nothing_else() {
 }
 
 #[test]
+fn a_change_that_was_stopped_before_or_after_the_manifest_damages_nothing() {
+    let (_home, data, study) = stored();
+    let name = &study.definition.name;
+    let folder = data.study_folder(name).unwrap();
+    let [definition, next] = [DEFINITION, NEXT_DEFINITION].map(|it| folder.join(it));
+    let before = fs::read(&definition).unwrap();
+    fs::write(&next, "title = \"Stopped before the manifest\"").unwrap();
+    assert!(verify_study_files(&data, name).unwrap() > 0);
+    assert_eq!(fs::read(&definition).unwrap(), before);
+
+    update_title_and_description(&data, name, Some("Changed".to_owned()), None).unwrap();
+    let after = fs::read(&definition).unwrap();
+    assert_ne!(after, before);
+    fs::write(&next, &after).unwrap();
+    fs::write(&definition, &before).unwrap();
+    reread_study_files(&data, name, |_| true).unwrap();
+    assert_eq!(fs::read(&definition).unwrap(), after);
+    assert!(!next.exists());
+}
+
+#[test]
 fn writers_of_a_study_do_not_mix_their_files() {
     let (_home, data, study) = stored();
     std::thread::scope(|scope| {
