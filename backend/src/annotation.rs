@@ -34,7 +34,7 @@ use shared::study::Study;
 use crate::annotation::counts::is_sampled_item;
 use crate::annotation::log_writer::{AnnotationLogWriter, TaskEventsAndLeases};
 use crate::annotation::task_state::{InMemoryTaskState, LeasedAssignments};
-use crate::cache::LruComputationCache;
+use crate::cache::{ComputationSlots, LruComputationCache, run_to_end};
 use crate::clock;
 use crate::error::{Error, run_blocking};
 use crate::store::Database;
@@ -55,6 +55,7 @@ struct Parts {
     store: Database,
     role: ServerRole,
     writer: AnnotationLogWriter,
+    slots: ComputationSlots,
     /// The tasks that have been requested in the present term of this server as the main one. None
     /// is removed before the term ends.
     desks: RwLock<TaskStatesOfTerm>,
@@ -82,12 +83,24 @@ pub(crate) struct EventAuthor {
 }
 
 impl AnnotationTaskService {
-    /// Creates the tasks of `store` and starts the log writer for it.
+    /// Creates the tasks of `store` and starts the log writer for it. Their computations have slots
+    /// of their own.
     pub(crate) fn start_with_log_writer(
         store: Database,
         role: ServerRole,
     ) -> AnnotationTaskService {
+        AnnotationTaskService::start_with_slots(store, role, ComputationSlots::default())
+    }
+
+    /// Creates the tasks of `store`, whose computations take one of `slots`, and starts the log
+    /// writer for it.
+    pub(crate) fn start_with_slots(
+        store: Database,
+        role: ServerRole,
+        slots: ComputationSlots,
+    ) -> AnnotationTaskService {
         AnnotationTaskService(Arc::new(Parts {
+            slots,
             writer: AnnotationLogWriter::start(store.clone()),
             store,
             role,
@@ -157,8 +170,18 @@ impl AnnotationTaskService {
         self.task_state(task).await
     }
 
-    /// Changes the status, the guidelines or the visibility of the results of a task.
+    /// Changes the status, the guidelines or the visibility of the results of a task. If the caller
+    /// is dropped, database and memory still agree.
     pub(crate) async fn update_task(
+        &self,
+        asked: UpdateTaskRequest,
+    ) -> Result<Arc<InMemoryTaskState>, Error> {
+        let service = self.clone();
+        let update = async move { service.update_row_and_state(asked).await };
+        run_to_end("changing a task", update).await
+    }
+
+    async fn update_row_and_state(
         &self,
         asked: UpdateTaskRequest,
     ) -> Result<Arc<InMemoryTaskState>, Error> {
@@ -191,7 +214,8 @@ impl AnnotationTaskService {
         Ok(desk)
     }
 
-    /// Leases the next items to a person and returns them.
+    /// Leases the next items to a person and returns them. If the caller is dropped, the leases are
+    /// stored nevertheless, and nobody else leases meanwhile.
     pub(crate) async fn lease_next_items(
         &self,
         desk: &Arc<InMemoryTaskState>,
@@ -200,18 +224,22 @@ impl AnnotationTaskService {
     ) -> Result<LeasedAssignments, Error> {
         self.ensure_main_server()?;
         ensure_annotators_are_people(desk)?;
-        let turn = desk.turn.lock().await;
-        let asked = desk.clone();
-        let promise = move || Ok(asked.lease_items(person, n));
-        let promised = run_blocking("finding the next items", promise).await?;
-        drop(turn);
-        let wanted = TaskEventsAndLeases {
-            desk: desk.clone(),
-            events: Vec::new(),
-            leases: promised.leases.clone(),
-        };
-        self.0.writer.save_events_and_leases(wanted).await?;
-        Ok(promised)
+        let (service, desk) = (self.clone(), desk.clone());
+        run_to_end("leasing items", async move {
+            let turn = desk.turn.lock().await;
+            let asked = desk.clone();
+            let promise = move || Ok(asked.lease_items(person, n));
+            let promised = run_blocking("finding the next items", promise).await?;
+            drop(turn);
+            let wanted = TaskEventsAndLeases {
+                desk: desk.clone(),
+                events: Vec::new(),
+                leases: promised.leases.clone(),
+            };
+            service.0.writer.save_events_and_leases(wanted).await?;
+            Ok(promised)
+        })
+        .await
     }
 
     /// Returns what is stored about a person in each task that has anything about them, oldest
@@ -223,7 +251,8 @@ impl AnnotationTaskService {
         let mut found = Vec::new();
         for task in self.0.store.annotation_task_ids().await?.into_iter().rev() {
             let desk = self.task_state(task).await?;
-            let of_task = run_blocking("collecting what somebody did", move || {
+            let slot = self.0.slots.acquire().await;
+            let of_task = slot.run("collecting what somebody did", move || {
                 Ok(desk.person_data(person))
             });
             found.extend(of_task.await?);
@@ -286,7 +315,8 @@ impl AnnotationTaskService {
         desk: &Arc<InMemoryTaskState>,
     ) -> Result<AnnotationTaskProgress, Error> {
         let desk = desk.clone();
-        run_blocking("counting progress", move || {
+        let slot = self.0.slots.acquire().await;
+        slot.run("counting progress", move || {
             let overlap = desk.task_row().task.annotators_per_item;
             Ok(measure_annotation_progress(
                 desk.items(),
@@ -305,12 +335,15 @@ impl AnnotationTaskService {
     ) -> Result<Arc<InterAnnotatorAgreementReport>, Error> {
         let desk = desk.clone();
         let key = (desk.task_row().no, desk.n_events());
-        let compute = run_blocking("counting agreement", move || {
-            let found =
-                agreement::measure_annotator_agreement(desk.items(), &desk.clone_event_log());
-            Ok(Arc::new(found))
-        });
-        self.0.agreements.get_or_compute(key, compute).await
+        let prepare = async {
+            let slot = self.0.slots.acquire().await;
+            Ok(slot.run("counting agreement", move || {
+                let found =
+                    agreement::measure_annotator_agreement(desk.items(), &desk.clone_event_log());
+                Ok(Arc::new(found))
+            }))
+        };
+        self.0.agreements.get_or_compute(key, prepare).await
     }
 
     /// Returns the results of a task. The study is loaded only if its instances and texts are still
@@ -325,13 +358,14 @@ impl AnnotationTaskService {
         let key = (row.no, desk.n_events(), listed.revision);
         let outdated = listed.instances_and_collection_hash() != row.study_hash;
         let asked = (desk.clone(), row.clone());
-        let compute = async {
+        let prepare = async {
             let study = match outdated {
                 true => None,
                 false => Some(study.await?),
             };
             let (desk, row) = asked;
-            run_blocking("estimating what people say", move || {
+            let slot = self.0.slots.acquire().await;
+            Ok(slot.run("estimating what people say", move || {
                 let (items, log) = (desk.items(), desk.clone_event_log());
                 let dials = &row.task.filter.controls;
                 let agreement = agreement::overall_agreement_coefficients(items, &log);
@@ -366,10 +400,9 @@ impl AnnotationTaskService {
                         ..of_people
                     },
                 }))
-            })
-            .await
+            }))
         };
-        let found = self.0.results.get_or_compute(key, compute).await?;
+        let found = self.0.results.get_or_compute(key, prepare).await?;
         // These two values may change without an event.
         Ok(AnnotationTaskResults {
             status: row.state,
@@ -385,7 +418,8 @@ impl AnnotationTaskService {
         desk: &Arc<InMemoryTaskState>,
     ) -> Result<Vec<AdjudicationQueueItem>, Error> {
         let desk = desk.clone();
-        run_blocking("looking for disagreements", move || {
+        let slot = self.0.slots.acquire().await;
+        slot.run("looking for disagreements", move || {
             let items = desk.items();
             let numbers = (0..items.len() as u32).map(ItemNo);
             let mut found = adjudication_queue(&desk.clone_event_log(), numbers);

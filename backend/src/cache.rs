@@ -1,22 +1,91 @@
-//! A cache of computed values.
+//! Computations that requests share: a cache of their values, slots that limit how many run at
+//! once, and work that goes on when a client disconnects.
 
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hashlink::LruCache;
-use tokio::sync::OnceCell;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::error::Error;
+use crate::error::{Error, run_blocking};
 
-/// A least-recently-used cache. Callers that request a value while it is being
-/// computed wait for that computation.
-pub(crate) struct LruComputationCache<K, V> {
-    max_weight: usize,
-    weigh: fn(&V) -> usize,
-    values: Mutex<LruCache<K, Arc<OnceCell<V>>>>,
+/// Maximum number of computations on studies and annotations at once; more wait. None of them waits
+/// for a model.
+pub(crate) const MAX_COMPUTATIONS: usize = 4;
+
+/// The slots for computations on studies and annotations. Clones share them.
+#[derive(Clone)]
+pub(crate) struct ComputationSlots(Arc<Semaphore>);
+
+impl Default for ComputationSlots {
+    fn default() -> ComputationSlots {
+        ComputationSlots(Arc::new(Semaphore::new(MAX_COMPUTATIONS)))
+    }
 }
 
-impl<K: Eq + Hash, V: Clone> LruComputationCache<K, V> {
+impl ComputationSlots {
+    /// Waits for a slot. Whoever holds one waits for no other slot and for no cached value.
+    pub(crate) async fn acquire(&self) -> ComputationSlot {
+        let permit = self.0.clone().acquire_owned().await;
+        ComputationSlot(permit.expect("the semaphore is never closed"))
+    }
+}
+
+/// A slot for one computation.
+pub(crate) struct ComputationSlot(OwnedSemaphorePermit);
+
+impl ComputationSlot {
+    /// Runs `work` as [`run_blocking`] does. The slot is held until it ends, even if the caller is
+    /// dropped before.
+    pub(crate) async fn run<T: Send + 'static>(
+        self,
+        what: &'static str,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        run_blocking(what, move || {
+            let _permit = self.0;
+            work()
+        })
+        .await
+    }
+}
+
+/// Runs `work` to its end, even if the caller is dropped because a client disconnects. Returns an
+/// error that names `what` if it panics.
+pub(crate) async fn run_to_end<T: Send + 'static>(
+    what: &'static str,
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
+    let ended = tokio::spawn(work).await;
+    ended.unwrap_or_else(|error| {
+        tracing::error!("{what}: {error}");
+        Err(Error::Panicked { what })
+    })
+}
+
+/// A least-recently-used cache. Callers that request a value while it is being computed wait for
+/// that computation, which goes on if all of them are dropped.
+pub(crate) struct LruComputationCache<K, V>(Arc<Mutex<CachedValues<K, V>>>);
+
+struct CachedValues<K, V> {
+    max_values: usize,
+    max_weight: usize,
+    weigh: fn(&V) -> usize,
+    cells: LruCache<K, Arc<ValueCell<V>>>,
+}
+
+/// A value that is cached, being computed or missing.
+struct ValueCell<V> {
+    value: OnceLock<V>,
+    /// Held while the value is computed.
+    turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl<K, V> LruComputationCache<K, V>
+where
+    K: Clone + Eq + Hash + Send + 'static,
+    V: Clone + Send + Sync + 'static,
+{
     /// Creates a cache that holds at most the given number of values, of any size.
     pub(crate) fn with_max_values(max_values: usize) -> LruComputationCache<K, V> {
         LruComputationCache::with_max_weight(max_values, usize::MAX, |_| 0)
@@ -29,72 +98,121 @@ impl<K: Eq + Hash, V: Clone> LruComputationCache<K, V> {
         max_weight: usize,
         weigh: fn(&V) -> usize,
     ) -> LruComputationCache<K, V> {
-        LruComputationCache {
+        LruComputationCache(Arc::new(Mutex::new(CachedValues {
+            max_values,
             max_weight,
             weigh,
-            values: Mutex::new(LruCache::new(max_values)),
-        }
+            cells: LruCache::new_unbounded(),
+        })))
     }
 
-    /// Returns the value of a key, which is computed if it is missing. Errors are not cached.
-    pub(crate) async fn get_or_compute(
+    /// Returns the value of a key. If it is missing, `prepare` waits for what its computation needs
+    /// and returns the computation. A caller that is dropped while it prepares computes nothing; a
+    /// computation that has started goes on to its end. Errors are not cached.
+    pub(crate) async fn get_or_compute<C>(
         &self,
         key: K,
-        make: impl Future<Output = Result<V, Error>>,
-    ) -> Result<V, Error> {
+        prepare: impl Future<Output = Result<C, Error>>,
+    ) -> Result<V, Error>
+    where
+        C: Future<Output = Result<V, Error>> + Send + 'static,
+    {
         let cell = self.cell(key);
-        let value = cell.get_or_try_init(|| make).await.cloned()?;
-        self.remove_overweight();
-        Ok(value)
+        if let Some(value) = cell.value.get() {
+            return Ok(value.clone());
+        }
+        let turn = cell.turn.clone().lock_owned().await;
+        if let Some(value) = cell.value.get() {
+            return Ok(value.clone());
+        }
+        let computation = prepare.await?;
+        let values = self.0.clone();
+        run_to_end("computing a value", async move {
+            let _turn = turn;
+            let value = computation.await?;
+            let value = cell.value.get_or_init(|| value).clone();
+            locked(&values).remove_excess();
+            Ok(value)
+        })
+        .await
     }
 
     /// Returns the value of a key if it is cached, and marks it as used.
     pub(crate) fn get(&self, key: &K) -> Option<V> {
-        self.locked().get(key)?.get().cloned()
+        let mut values = locked(&self.0);
+        values.cells.get(key)?.value.get().cloned()
     }
 
     /// Removes the values of all keys for which `is_over` returns true.
     pub(crate) fn remove_where(&self, is_over: impl Fn(&K) -> bool) {
-        self.locked().retain(|key, _| !is_over(key));
-    }
-
-    /// Removes the least recently used values until the total weight is within the limit.
-    fn remove_overweight(&self) {
-        let mut values = self.locked();
-        let weights = values.iter().filter_map(|(_, it)| it.get().map(self.weigh));
-        let mut weight: usize = weights.sum();
-        while weight > self.max_weight && values.len() > 1 {
-            let oldest = values.remove_lru();
-            let removed = oldest.and_then(|(_, it)| it.get().map(self.weigh));
-            weight -= removed.unwrap_or_default();
-        }
+        locked(&self.0).cells.retain(|key, _| !is_over(key));
     }
 
     /// Returns the cell of a key and marks it as used.
-    fn cell(&self, key: K) -> Arc<OnceCell<V>> {
-        let mut values = self.locked();
-        if let Some(cell) = values.get(&key) {
+    fn cell(&self, key: K) -> Arc<ValueCell<V>> {
+        let mut values = locked(&self.0);
+        if let Some(cell) = values.cells.get(&key) {
             return cell.clone();
         }
-        let cell = Arc::default();
-        values.insert(key, Arc::clone(&cell));
+        let cell = Arc::new(ValueCell {
+            value: OnceLock::new(),
+            turn: Arc::default(),
+        });
+        values.cells.insert(key, cell.clone());
+        values.remove_excess();
         cell
     }
+}
 
-    fn locked(&self) -> MutexGuard<'_, LruCache<K, Arc<OnceCell<V>>>> {
-        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+impl<K: Clone + Eq + Hash, V> CachedValues<K, V> {
+    /// Removes the least recently used values until number and weight are within the limits. Those
+    /// that are being computed, waited for or returned stay.
+    fn remove_excess(&mut self) {
+        let weight_of = |cell: &ValueCell<V>| cell.value.get().map_or(0, self.weigh);
+        let mut weight: usize = self.cells.iter().map(|it| weight_of(it.1)).sum();
+        while self.cells.len() > self.max_values || weight > self.max_weight {
+            let mut unused = self.cells.iter().filter(|it| Arc::strong_count(it.1) == 1);
+            let Some(oldest) = unused.next().map(|it| it.0.clone()) else {
+                return;
+            };
+            weight -= self.cells.remove(&oldest).map_or(0, |it| weight_of(&it));
+        }
     }
+}
+
+fn locked<K, V>(values: &Mutex<CachedValues<K, V>>) -> MutexGuard<'_, CachedValues<K, V>> {
+    values.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use tokio::sync::oneshot;
+    use tokio::task::JoinSet;
+    use tokio::time::{sleep, timeout};
+
     use super::*;
+
+    /// How long a caller waits that leaves.
+    const MOMENT: Duration = Duration::from_millis(100);
+
+    /// The time for what waits for nothing.
+    const IN_TIME: Duration = Duration::from_secs(10);
+
+    /// Returns what prepares a computation that needs nothing.
+    async fn prepared<C>(computation: C) -> Result<C, Error> {
+        Ok(computation)
+    }
 
     #[tokio::test]
     async fn what_was_used_last_is_kept() {
         let kept = LruComputationCache::with_max_values(2);
         let get = async |key: &'static str, fresh: u32| {
-            kept.get_or_compute(key, async { Ok(fresh) }).await.unwrap()
+            let make = prepared(async move { Ok(fresh) });
+            kept.get_or_compute(key, make).await.unwrap()
         };
         assert_eq!(get("a", 1).await, 1);
         assert_eq!(get("b", 2).await, 2);
@@ -108,9 +226,8 @@ mod tests {
     async fn what_is_kept_has_a_weight() {
         let kept = LruComputationCache::with_max_weight(9, 10, |it: &usize| *it);
         let make = async |key: &'static str, weight: usize| {
-            kept.get_or_compute(key, async { Ok(weight) })
-                .await
-                .unwrap();
+            let make = prepared(async move { Ok(weight) });
+            kept.get_or_compute(key, make).await.unwrap();
         };
         make("a", 4).await;
         make("b", 6).await;
@@ -128,11 +245,76 @@ mod tests {
     #[tokio::test]
     async fn what_failed_is_tried_again() {
         let kept = LruComputationCache::with_max_values(2);
-        assert!(
-            kept.get_or_compute("a", async { Err(Error::NeedsToken) })
-                .await
-                .is_err()
-        );
-        assert_eq!(kept.get_or_compute("a", async { Ok(1) }).await.unwrap(), 1);
+        let fails = prepared(async { Err(Error::NeedsToken) });
+        assert!(kept.get_or_compute("a", fails).await.is_err());
+        let works = prepared(async { Ok(1) });
+        assert_eq!(kept.get_or_compute("a", works).await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_computation_goes_on_without_its_callers_and_is_shared() {
+        let cache = LruComputationCache::with_max_values(1);
+        let (finish, finished) = oneshot::channel::<()>();
+        let first = prepared(async {
+            finished.await.unwrap();
+            Ok(1)
+        });
+        let first = timeout(MOMENT, cache.get_or_compute("a", first));
+        assert!(first.await.is_err(), "the first caller left");
+        // Other values do not displace one that is being computed.
+        for key in ["b", "c"] {
+            let other = prepared(async { Ok(2) });
+            assert_eq!(cache.get_or_compute(key, other).await.unwrap(), 2);
+        }
+        let second = cache.get_or_compute("a", prepared(async { Ok(3) }));
+        let (second, ()) = tokio::join!(second, async {
+            sleep(MOMENT).await;
+            finish.send(()).unwrap();
+        });
+        assert_eq!(second.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_leaves_before_its_computation_starts_makes_nobody_wait() {
+        let cache = LruComputationCache::with_max_values(1);
+        let never = std::future::pending::<Result<std::future::Ready<_>, Error>>();
+        let first = timeout(MOMENT, cache.get_or_compute("a", never));
+        assert!(first.await.is_err());
+        let second = cache.get_or_compute("a", prepared(async { Ok(2) }));
+        assert_eq!(timeout(IN_TIME, second).await.unwrap().unwrap(), 2);
+    }
+
+    #[tokio::test]
+    async fn computations_whose_callers_left_hold_their_slots() {
+        let slots = ComputationSlots::default();
+        let n_started = Arc::new(AtomicUsize::new(0));
+        let mut callers = JoinSet::new();
+        let mut ends = Vec::new();
+        for _ in 0..3 * MAX_COMPUTATIONS {
+            let (end, ended) = mpsc::channel::<()>();
+            ends.push(end);
+            let (slots, n_started) = (slots.clone(), n_started.clone());
+            callers.spawn(async move {
+                let work = move || {
+                    n_started.fetch_add(1, Ordering::SeqCst);
+                    let _ = ended.recv();
+                    Ok(())
+                };
+                slots.acquire().await.run("waiting", work).await
+            });
+        }
+        while n_started.load(Ordering::SeqCst) < MAX_COMPUTATIONS {
+            sleep(Duration::from_millis(1)).await;
+        }
+        callers.shutdown().await;
+        assert!(timeout(MOMENT, slots.acquire()).await.is_err());
+        drop(ends);
+        let mut held = Vec::new();
+        for _ in 0..MAX_COMPUTATIONS {
+            let slot = timeout(IN_TIME, slots.acquire()).await;
+            held.push(slot.expect("a computation has ended"));
+        }
+        let n_started = n_started.load(Ordering::SeqCst);
+        assert_eq!(n_started, MAX_COMPUTATIONS, "those that waited left");
     }
 }

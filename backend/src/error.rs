@@ -107,15 +107,15 @@ pub(crate) enum Error {
 
     /// A name that another person has.
     #[error(
-        "the name `{name}` is taken; choose another, or, if it is yours, sign in with your password \
-         or ask a curator for a new link"
+        "the name `{name}` is taken; choose another, or, if it is yours, sign in with your \
+         password or ask a curator for a new link"
     )]
     NameTaken { name: String },
 
     /// A wrong name or a wrong password. The message does not say which.
     #[error(
-        "the name or the password is wrong; if you have no password or forgot it, ask a curator for \
-         a new link"
+        "the name or the password is wrong; if you have no password or forgot it, ask a curator \
+         for a new link"
     )]
     InvalidCredentials,
 
@@ -164,8 +164,8 @@ pub(crate) enum Error {
 
     /// Annotations that could not be stored.
     #[error(
-        "nothing was saved: {reason}; send the same request again in {retry_after_s} s; events that \
-         arrive twice are saved once"
+        "nothing was saved: {reason}; send the same request again in {retry_after_s} s; events \
+         that arrive twice are saved once"
     )]
     NotSaved { reason: String, retry_after_s: u64 },
 
@@ -358,7 +358,8 @@ impl DatabaseDisplayName {
     fn rights(&self) -> &'static str {
         match self {
             DatabaseDisplayName::File(_) => {
-                "check the permissions of the file and its folder, or choose another folder with `--data`"
+                "check the permissions of the file and its folder, or choose another folder with \
+                 `--data`"
             }
             DatabaseDisplayName::Server(_) => {
                 "it is a standby, or configured to be read-only; name another by `DATABASE_URL`"

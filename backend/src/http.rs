@@ -193,16 +193,18 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         models.clone(),
         settings.canary_interval,
     ));
+    let limits = ServerLimits::new(models.ranker_specs().len());
+    let slots = limits.computations.clone();
     let parts = AppParts {
         operator,
         operator_link,
         store: store.clone(),
-        studies: StudyCache::new(folder),
+        studies: StudyCache::new(folder, slots.clone()),
         models: models.clone(),
         jobs,
         trainings,
-        annotation: AnnotationTaskService::start_with_log_writer(store.clone(), role),
-        limits: ServerLimits::new(models.ranker_specs().len()),
+        annotation: AnnotationTaskService::start_with_slots(store.clone(), role, slots),
+        limits,
         pages: StaticFiles::embedded_with(files),
         health: health::HealthMonitor::default(),
         canary: canary.clone(),

@@ -18,6 +18,7 @@ use shared::api::{CreateScoringJobRequest, JobScoresResponse, JobState, ScoringJ
 use shared::collection::encode_hex;
 use tokio::sync::{Notify, broadcast};
 
+use crate::cache::run_to_end;
 use crate::error::{Error, run_blocking};
 use crate::models::{ModelRegistry, TOKEN_BUDGET};
 use crate::store::jobs::NewScoringJob;
@@ -109,9 +110,14 @@ impl JobQueue {
             })
         })
         .await?;
-        self.store.add_job_with_batches(&job).await?;
-        self.wake.notify_one();
-        self.told(&job.id).await
+        let jobs = self.clone();
+        // A job that is stored but does not wake the worker would wait for the next one.
+        run_to_end("queuing a job", async move {
+            jobs.store.add_job_with_batches(&job).await?;
+            jobs.wake.notify_one();
+            jobs.told(&job.id).await
+        })
+        .await
     }
 
     /// Returns all jobs with their current state and speed, newest first.
@@ -132,8 +138,12 @@ impl JobQueue {
 
     /// Cancels a job after the current batch. A finished job is left unchanged.
     pub(crate) async fn cancel(&self, id: &str) -> Result<ScoringJob, Error> {
-        self.store.cancel_job(id).await?;
-        self.told(id).await
+        let (jobs, id) = (self.clone(), id.to_owned());
+        run_to_end("canceling a job", async move {
+            jobs.store.cancel_job(&id).await?;
+            jobs.told(&id).await
+        })
+        .await
     }
 
     /// Resumes a job that was canceled or has failed. Other jobs are left unchanged.
@@ -141,13 +151,17 @@ impl JobQueue {
         &self,
         id: &str,
     ) -> Result<ScoringJob, Error> {
-        self.store.requeue_canceled_or_failed_job(id).await?;
-        self.stuck
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(id);
-        self.wake.notify_one();
-        self.told(id).await
+        let (jobs, id) = (self.clone(), id.to_owned());
+        run_to_end("resuming a job", async move {
+            jobs.store.requeue_canceled_or_failed_job(&id).await?;
+            jobs.stuck
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&id);
+            jobs.wake.notify_one();
+            jobs.told(&id).await
+        })
+        .await
     }
 
     /// Returns the scores that a job has computed so far.

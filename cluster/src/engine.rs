@@ -1,7 +1,8 @@
-//! The engine of a study: one plan, executed in this process or by the executors of a scheduler.
+//! The engine of a study: computes its shards in this process or by the executors of a scheduler.
 //!
-//! A stage is the union of one row for each shard, `SELECT run_shard(TASK)`, so that every shard is
-//! a partition and a task of its own. What executors return are manifests; outputs go to storage.
+//! For executors, a stage is the union of one row for each shard, `SELECT run_shard(TASK)`, so that
+//! every shard is a partition and a task of its own. What executors return are manifests; outputs
+//! go to storage.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,12 +11,14 @@ use std::{mem, thread};
 
 use axioscope::distributed::{ShardEngine, ShardError, StudyJob, StudyShard, StudyStage};
 use ballista::prelude::{SessionConfigExt, SessionContextExt};
+use datafusion::common::exec_datafusion_err;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, ScalarUDF, Union};
 use datafusion::prelude::{SessionConfig, SessionContext, lit};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use indicatif::{ProgressBar, ProgressStyle};
+use tokio::sync::oneshot;
 
 use crate::build_id::build_id;
 use crate::progress::JobProgress;
@@ -39,7 +42,7 @@ const RESPONDED: Duration = Duration::from_secs(30);
 /// Time to wait before a scheduler that does not respond is tried again.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// The place where plans are executed: this process, or executors of schedulers.
+/// The place where shards are computed: this process, or executors of schedulers.
 #[derive(Clone)]
 pub(crate) enum Engine {
     /// In this process.
@@ -145,38 +148,37 @@ impl JobEngine {
         }
     }
 
-    /// Executes the plans of shards of a stage. Meanwhile it is recorded which are committed.
+    /// Computes shards of a stage. Meanwhile it is recorded which are committed.
     fn execute(
         &self,
         stage: StudyStage,
         shards: &[&StudyShard],
         bar: &ProgressBar,
     ) -> Result<(), ShardError> {
-        let tasks = shards.iter().map(|&shard| {
-            serde_json::to_string(&ShardTask {
-                build: build_id().to_owned(),
-                storage: self.address.clone(),
-                job: self.job.clone(),
-                shard: shard.clone(),
-            })
+        let tasks = shards.iter().map(|&shard| ShardTask {
+            build: build_id().to_owned(),
+            storage: self.address.clone(),
+            job: self.job.clone(),
+            shard: shard.clone(),
         });
-        let tasks = tasks.collect::<Result<Vec<String>, _>>();
-        let tasks = tasks.map_err(|error| ShardError::permanent(error.to_string()))?;
-        let engine = &self.engine;
+        let tasks: Vec<ShardTask> = tasks.collect();
+        let engine = self.engine.clone();
         let progress = self.progress.clone();
         let names: BTreeSet<String> = shards.iter().map(|it| it.name()).collect();
-        let plans = tasks.chunks(SHARDS_PER_PLAN);
-        let plans = plans.map(|it| execute_plan(engine.clone(), stage, it.to_vec()));
-        let plans: Vec<_> = plans.collect();
         let (bar, before) = (bar.clone(), bar.position());
         let stall = match &self.engine {
             Engine::Local(_) => Duration::MAX,
             Engine::Ballista(_) => self.stall,
         };
         let executed = wait_for(async move {
-            let executed = stream::iter(plans)
-                .buffer_unordered(PLANS_AT_A_TIME)
-                .try_collect::<()>();
+            let executed = async {
+                match engine {
+                    Engine::Local(runner) => compute_in_this_process(runner, tasks).await.map(Ok),
+                    Engine::Ballista(schedulers) => {
+                        Ok(execute_plans(schedulers, stage, tasks).await)
+                    }
+                }
+            };
             let ended_otherwise = async {
                 let mut last_progress = (0, Instant::now());
                 let mut pause = RECORD_INTERVAL;
@@ -210,7 +212,7 @@ impl JobEngine {
                 }
             };
             tokio::select! {
-                executed = executed => Ok(executed),
+                executed = executed => executed,
                 ended = ended_otherwise => ended.map(Ok),
             }
         });
@@ -230,45 +232,81 @@ impl JobEngine {
     }
 }
 
-async fn execute_plan(
-    engine: Engine,
+/// Computes shards in this process, as many at a time as the runner has slots. Each has a thread of
+/// its own, since it waits for the storage, whose threads must be free.
+async fn compute_in_this_process(
+    runner: Arc<ShardRunner>,
+    tasks: Vec<ShardTask>,
+) -> Result<(), ShardError> {
+    let n_slots = runner.slots.n_slots;
+    let each = tasks.into_iter().map(|task| {
+        let runner = runner.clone();
+        let name = task.shard.name();
+        let (result, finished) = oneshot::channel();
+        // Nobody receives the result after the error of another shard.
+        thread::spawn(move || result.send(runner.run(&task)));
+        async move {
+            let computed = finished.await.unwrap_or_else(|_| {
+                let error = "its computation panicked, with the message above";
+                Err(ShardError::permanent(error))
+            });
+            computed.map(drop).map_err(|error| ShardError {
+                message: format!("{name}: {}", error.message),
+                ..error
+            })
+        }
+    });
+    let computed = stream::iter(each).buffer_unordered(n_slots);
+    computed.try_collect().await
+}
+
+/// Executes plans of shards by the executors of schedulers.
+async fn execute_plans(
+    schedulers: Schedulers,
     stage: StudyStage,
-    tasks: Vec<String>,
+    tasks: Vec<ShardTask>,
 ) -> Result<(), DataFusionError> {
-    let (context, function) = match engine {
-        Engine::Local(executor) => {
-            let context = SessionContext::new();
-            (context, RunShard::to_compute(executor.clone()))
-        }
-        Engine::Ballista(schedulers) => {
-            let address = match stage {
-                StudyStage::Score | StudyStage::Rescore => schedulers.gpu.as_ref(),
-                StudyStage::Mine | StudyStage::RemoteScore => None,
-            };
-            let address = address.unwrap_or(&schedulers.cpu);
-            let responds = ensure_scheduler_responds(address, schedulers.tls.as_deref());
-            responds.await.map_err(DataFusionError::Execution)?;
-            let session = match &schedulers.tls {
-                Some(tls) => tls.session_config(),
-                None => SessionConfig::new_with_ballista(),
-            };
-            let config = session
-                // One shard is one task, which another executor repeats if its own is lost.
-                .set_str(
-                    ballista_core::config::BALLISTA_SCHEDULER_MAX_PARTITIONS_PER_TASK,
-                    "1",
-                );
-            let state = SessionStateBuilder::new()
-                .with_default_features()
-                .with_config(config)
-                .build();
-            let url = format!("df://{address}");
-            let context = SessionContext::remote_with_state(&url, state).await?;
-            (context, RunShard::to_plan())
-        }
+    let tasks = tasks.iter().map(serde_json::to_string);
+    let tasks = tasks.collect::<Result<Vec<String>, _>>();
+    let tasks = tasks.map_err(|error| exec_datafusion_err!("{PERMANENT}: {error}"))?;
+    let plans = tasks.chunks(SHARDS_PER_PLAN);
+    let plans = plans.map(|it| execute_plan(&schedulers, stage, it));
+    let plans: Vec<_> = plans.collect();
+    let executed = stream::iter(plans).buffer_unordered(PLANS_AT_A_TIME);
+    executed.try_collect().await
+}
+
+async fn execute_plan(
+    schedulers: &Schedulers,
+    stage: StudyStage,
+    tasks: &[String],
+) -> Result<(), DataFusionError> {
+    let address = match stage {
+        StudyStage::Score | StudyStage::Rescore => schedulers.gpu.as_ref(),
+        StudyStage::Mine | StudyStage::RemoteScore => None,
     };
+    let address = address.unwrap_or(&schedulers.cpu);
+    let responds = ensure_scheduler_responds(address, schedulers.tls.as_deref());
+    responds.await.map_err(DataFusionError::Execution)?;
+    let session = match &schedulers.tls {
+        Some(tls) => tls.session_config(),
+        None => SessionConfig::new_with_ballista(),
+    };
+    let config = session
+        // One shard is one task, which another executor repeats if its own is lost.
+        .set_str(
+            ballista_core::config::BALLISTA_SCHEDULER_MAX_PARTITIONS_PER_TASK,
+            "1",
+        );
+    let state = SessionStateBuilder::new()
+        .with_default_features()
+        .with_config(config)
+        .build();
+    let url = format!("df://{address}");
+    let context = SessionContext::remote_with_state(&url, state).await?;
+    let function = RunShard::to_plan();
     context.register_udf(function.clone());
-    let plan = stage_plan(&function, &tasks)?;
+    let plan = stage_plan(&function, tasks)?;
     context.execute_logical_plan(plan).await?.collect().await?;
     Ok(())
 }

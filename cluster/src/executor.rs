@@ -81,6 +81,8 @@ impl ExecutorArgs {
             task_scheduling_policy: TaskSchedulingPolicy::PullStaged,
             work_dir: Some(work.path().display().to_string()),
             memory_pool_size: Some(0),
+            // Each task comes with its whole plan, and as many at once as there are cores.
+            grpc_max_decoding_message_size: u32::MAX,
             override_function_registry: Some(Arc::new(functions)),
             override_arrow_flight_service: tls.as_deref().map(ClusterTls::flight_service),
             override_create_grpc_client_endpoint: tls.as_deref().map(ClusterTls::endpoint_override),

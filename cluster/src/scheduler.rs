@@ -47,6 +47,8 @@ impl SchedulerArgs {
             // Executors that die do not fail a shard.
             task_max_failures: 16,
             stage_max_failures: 64,
+            // Tasks for all cores of an executor are one message, each with its whole plan.
+            grpc_server_max_encoding_message_size: u32::MAX,
             override_session_builder: Some(Arc::new(|config: SessionConfig| {
                 let state = SessionStateBuilder::new()
                     .with_default_features()

@@ -45,7 +45,7 @@ pub(crate) struct ShardTask {
     pub(crate) shard: StudyShard,
 }
 
-/// Computes shards in an executor.
+/// Computes shards, in an executor or for a driver without one.
 pub(crate) struct ShardRunner {
     pub(crate) worker: ShardWorker,
     /// The name of the executor in manifests.
@@ -58,6 +58,7 @@ pub(crate) struct ShardRunner {
 
 /// A number of slots, each for one shard.
 pub(crate) struct Slots {
+    pub(crate) n_slots: usize,
     n_free: Mutex<usize>,
     freed: Condvar,
 }
@@ -65,8 +66,10 @@ pub(crate) struct Slots {
 impl Slots {
     /// Creates slots that are all free; at least one.
     pub(crate) fn new(n_slots: usize) -> Slots {
+        let n_slots = n_slots.max(1);
         Slots {
-            n_free: Mutex::new(n_slots.max(1)),
+            n_slots,
+            n_free: Mutex::new(n_slots),
             freed: Condvar::new(),
         }
     }
@@ -93,7 +96,8 @@ impl Drop for TakenSlot<'_> {
 }
 
 impl ShardRunner {
-    fn run(&self, task: &ShardTask) -> Result<ShardManifest, ShardError> {
+    /// Computes a shard and commits its output, unless another attempt has finished it.
+    pub(crate) fn run(&self, task: &ShardTask) -> Result<ShardManifest, ShardError> {
         let address = self.storage.as_ref().unwrap_or(&task.storage);
         let storage = JobStorage::open(address, &task.job)?;
         if task.build != build_id() {

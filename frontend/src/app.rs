@@ -1,11 +1,15 @@
 //! The main program: the pages that everybody opens, and the routes to all others.
 
+use std::collections::BTreeMap;
+
+use leptos::ev;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_location, use_navigate, use_url};
 
 use crate::bundle_loader::LazyBundlePage;
+use crate::keyboard;
 use crate::old_addresses::present_address;
 use crate::page_frame::{NotFound, PageFrame, write_addresses_of_rendered_pages};
 use crate::pages::instances::ProbeInstancesPage;
@@ -57,6 +61,7 @@ impl MountedPage {
 #[component]
 fn PageAtAddress() -> impl IntoView {
     write_addresses_of_rendered_pages();
+    focus_opened_pages();
     let path = use_location().pathname;
     let page = Memo::new(move |_| MountedPage::at_path(&path.read()));
     move || match page.get() {
@@ -68,6 +73,42 @@ fn PageAtAddress() -> impl IntoView {
         MountedPage::OldAddress => view! { <OldAddress/> }.into_any(),
         MountedPage::NotFound => view! { <NotFound/> }.into_any(),
     }
+}
+
+/// Moves the focus into each page that replaces another one, since the element that had it is gone:
+/// to the link that the reader followed from this page before, otherwise to the heading.
+fn focus_opened_pages() {
+    let path = use_location().pathname;
+    let followed = StoredValue::new(BTreeMap::<String, String>::new());
+    let handle = window_event_listener(ev::click, move |event| {
+        if let Some(href) = keyboard::link_of_content(&event) {
+            // The router changes the path in a later task.
+            followed.update_value(|it| {
+                it.insert(path.get_untracked(), href);
+            });
+        }
+    });
+    on_cleanup(move || handle.remove());
+    Effect::new(move |before: Option<String>| {
+        let now = path.get();
+        if before.is_some_and(|it| it != now && replaces_page(&it, &now)) {
+            let link = followed.with_value(|it| it.get(&now).cloned());
+            let opened = now.clone();
+            let is_open = move || path.try_get_untracked().as_ref() == Some(&opened);
+            keyboard::focus_opened_page(link, is_open);
+        }
+        now
+    });
+}
+
+/// Returns whether the page at a path replaces that of the path before: not if that one stays
+/// mounted, or was an old address, which the reader has just opened.
+fn replaces_page(before: &str, now: &str) -> bool {
+    let [from, to] = [before, now].map(|it| PageRoute::parse(it, ANY_INSTANCE));
+    let stays = from
+        .zip(to)
+        .is_some_and(|(from, to)| from.stays_mounted_for(&to));
+    !stays && MountedPage::at_path(before) != MountedPage::OldAddress
 }
 
 /// Replaces an address that a page had before by its present one, in the history as well.

@@ -117,6 +117,60 @@ fn focus(element: Option<web_sys::Element>) -> KeyPressOutcome {
     }
 }
 
+/// Returns the address of the link in the content of the page that was clicked, if one was.
+pub(crate) fn link_of_content(event: &web_sys::MouseEvent) -> Option<String> {
+    let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;
+    let link = target.closest("main a[href]").ok().flatten()?;
+    link.get_attribute("href")
+}
+
+/// Moves the focus into a page that is being opened, as long as `is_open` says so: to the link with
+/// this address, if the page shows it within a second, otherwise to the heading. An element that
+/// gets the focus in the meantime keeps it.
+pub(crate) fn focus_opened_page(link: Option<String>, is_open: impl Fn() -> bool + 'static) {
+    focus_page_on_next_frame(0, link, is_open);
+}
+
+fn focus_page_on_next_frame(
+    n_frames: u32,
+    link: Option<String>,
+    is_open: impl Fn() -> bool + 'static,
+) {
+    const FRAMES_FOR_LINK: u32 = 60;
+    const FRAMES_FOR_HEADING: u32 = 1200;
+    request_animation_frame(move || {
+        let focused = document().active_element();
+        let is_focus_lost = focused.is_none_or(|it| it.tag_name() == "BODY");
+        if !is_focus_lost || !is_open() || n_frames > FRAMES_FOR_HEADING {
+            return;
+        }
+        let find = |selector: &str| document().query_selector(selector).ok().flatten();
+        let linked = link
+            .as_ref()
+            .and_then(|it| find(&format!("main a[href=\"{it}\"]")));
+        if let Some(linked) = linked {
+            focus(Some(linked));
+        } else if (link.is_none() || n_frames > FRAMES_FOR_LINK)
+            && let Some(heading) = find("main h1:not(.waiting h1)")
+        {
+            let _ = heading.set_attribute("tabindex", "-1");
+            focus_without_scrolling(&heading);
+        }
+        // The element may be replaced at once, or may not be focusable.
+        focus_page_on_next_frame(n_frames + 1, link, is_open);
+    });
+}
+
+/// Moves the focus to an element; the page stays where the browser or a fragment has scrolled it.
+fn focus_without_scrolling(element: &web_sys::Element) {
+    let options = js_sys::Object::new();
+    let _ = js_sys::Reflect::set(&options, &"preventScroll".into(), &true.into());
+    let focus = js_sys::Reflect::get(element, &"focus".into()).ok();
+    if let Some(focus) = focus.and_then(|it| it.dyn_into::<js_sys::Function>().ok()) {
+        let _ = focus.call1(element, &options);
+    }
+}
+
 /// Returns whether a dialog is open, in which case the keys of the page are ignored.
 pub(crate) fn is_dialog_open() -> bool {
     matches!(document().query_selector("dialog[open]"), Ok(Some(_)))

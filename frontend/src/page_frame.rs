@@ -222,8 +222,10 @@ pub(crate) fn NotFound() -> impl IntoView {
         <Title text="Page not found"/>
         <h1>"Page not found"</h1>
         <p class="lead">
-            "The address may be mistyped, or the study may have been withdrawn. "
-            <a href=PageRoute::Studies.href()>"See all studies"</a>
+            "The address may be mistyped, or the study may have been withdrawn."
+        </p>
+        <p class="btns">
+            <a class="btn main" href=PageRoute::Studies.href()>"See all studies"</a>
         </p>
     }
 }

@@ -320,13 +320,13 @@ impl PageRoute {
             PageRoute::Playground => Some("Playground"),
             PageRoute::Trainings => Some("Trainings"),
             PageRoute::Training { .. } => Some("Training"),
-            PageRoute::ReviewTasks
-            | PageRoute::AnnotateTask { .. }
-            | PageRoute::CurateTask { .. }
-            | PageRoute::NewTask
-            | PageRoute::Trial { .. }
-            | PageRoute::Join
-            | PageRoute::People => Some("Annotation"),
+            PageRoute::ReviewTasks => Some("Annotation"),
+            PageRoute::AnnotateTask { .. } => Some("Annotate"),
+            PageRoute::CurateTask { .. } => Some("Curate"),
+            PageRoute::NewTask => Some("New annotation task"),
+            PageRoute::Trial { .. } => Some("Try annotating"),
+            PageRoute::Join => Some("Join"),
+            PageRoute::People => Some("People"),
             PageRoute::Operator => Some("Models and jobs"),
             PageRoute::About => Some("About"),
         }

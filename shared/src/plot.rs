@@ -138,11 +138,17 @@ pub enum FigureFontStyle {
 #[derive(Debug, Clone, Copy)]
 struct TextStyle(FigureFontStyle, FigureColorRole);
 
-/// Width of a figure that fills the column of a page.
-const COLUMN: f64 = 560.0;
+/// The width of a figure that fills the column of a page, in pixels.
+pub const COLUMN_FIGURE_WIDTH: f64 = 560.0;
 
 /// The style of secondary text.
 const NOTE: TextStyle = TextStyle(FigureFontStyle::Label, FigureColorRole::Secondary);
+
+/// Returns the width of a figure with space for at most a number of pixels, unless that is less
+/// than 320.
+fn column_figure_width(max_width: f64) -> f64 {
+    max_width.clamp(320.0, COLUMN_FIGURE_WIDTH)
+}
 
 fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: FigureColorRole) -> FigureMark {
     FigureMark::Rect {

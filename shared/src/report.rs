@@ -37,7 +37,7 @@ pub use comparison::ranker_comparison_tables;
 pub use figure_findings::{FigureFindings, behavioral_test_finding, most_violated_axioms_finding};
 pub use figures::{figure_data_tables, funnel_step_label};
 pub use html::{report_to_html, table_to_html};
-pub(crate) use late_interaction::quantity_value;
+pub(crate) use late_interaction::{describe_pool, quantity_value};
 pub use late_interaction::{fine_tuning_table, late_interaction_tables};
 pub use latex::tables_to_latex;
 pub use markdown::tables_to_markdown;
@@ -104,6 +104,13 @@ pub enum TableValue {
     Fraction(f64),
     /// An effect or a difference: `+.12`.
     Difference(f64),
+    /// A difference with the digits of its bounds: `+.0013`.
+    PreciseDifference {
+        /// The value, which is finite.
+        value: f64,
+        /// The number of decimals to show.
+        digits: u8,
+    },
     /// A score or a margin, in the unit of its ranker: `22.40`.
     Score {
         /// The value, which is finite.
@@ -131,6 +138,9 @@ impl TableValue {
             TableValue::Count(count) => format::format_count(*count),
             TableValue::Fraction(value) => format::format_two_digit_fraction(*value),
             TableValue::Difference(value) => format::format_signed_fraction(*value),
+            TableValue::PreciseDifference { value, digits } => {
+                format::format_signed_fraction_with_digits(*value, *digits)
+            }
             TableValue::Score { value, digits } => format::format_score(*value, *digits),
             TableValue::Estimate(estimate) => format::format_estimate(estimate),
             TableValue::Interval(interval) => format::format_interval(*interval),

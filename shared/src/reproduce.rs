@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use crate::compare::{QueryRelevanceRequirement, RankerComparisonInput};
 use crate::error::Error;
 use crate::late_interaction::LateInteractionRankerAnalysis;
-use crate::report::{ReportTable, TableColumnKind, TableValue, format};
+use crate::report::{ReportTable, TableColumnKind, TableValue, describe_pool, format};
 use crate::study::Study;
 use crate::study::behavioral_tests::TieThreshold;
 use comparison::Bm25Comparison;
@@ -40,10 +40,17 @@ pub struct PaperTable {
 }
 
 impl PaperTable {
-    /// Returns the name of the table for readers: `camara2020, table 3`. Of a paper without tables
-    /// it names the sections that the values come from.
+    /// Returns the name of the table for readers: `Câmara & Hauff 2020, table 3`. Of a paper
+    /// without tables it names the sections that the values come from.
     pub fn reader_name(self) -> String {
-        format!("{}, {}", self.paper.short_name(), self.place_in_paper())
+        let paper = match self.paper {
+            ReproduciblePaper::Rennings2019 => "Rennings et al. 2019",
+            ReproduciblePaper::Camara2020 => "Câmara & Hauff 2020",
+            ReproduciblePaper::Abnirml => "MacAvaney et al. 2020",
+            ReproduciblePaper::Padigela2019 => "Padigela et al. 2019",
+            ReproduciblePaper::Formal2021 => "Formal et al. 2021",
+        };
+        format!("{paper}, {}", self.place_in_paper())
     }
 
     fn place_in_paper(self) -> String {
@@ -157,7 +164,7 @@ pub fn reproduce_table_from_study(
              other values.",
             study.definition.name,
             study.queries.len() - study.addition_counts.n_queries as usize,
-            study.definition.pool,
+            study.definition.pool.describe(),
             study.definition.analyzer.describe()
         ),
         None => "Choose a study to fill our columns.".to_owned(),
@@ -195,7 +202,7 @@ pub fn reproduce_formal_table(
             "Ours: study {study} with {} queries; candidate pool {}. Other collections give other \
              values.",
             it.header.queries.len(),
-            it.header.pool
+            describe_pool(&it.header.pool)
         ),
         None => no_late_interaction_sentence(study),
     };
@@ -331,7 +338,9 @@ fn number(value: &TableValue) -> Option<f64> {
     match value {
         TableValue::Fraction(it) | TableValue::Difference(it) => Some(*it),
         TableValue::Estimate(it) => Some(it.value),
-        TableValue::Score { value, .. } => Some(*value),
+        TableValue::PreciseDifference { value, .. } | TableValue::Score { value, .. } => {
+            Some(*value)
+        }
         TableValue::Text(_)
         | TableValue::Count(_)
         | TableValue::Interval(_)
@@ -441,7 +450,7 @@ mod tests {
         let bert = row("BERT", "Relevance | TF");
         assert_eq!(bert[2], TableValue::Difference(0.34));
         assert!(matches!(bert[5], TableValue::Estimate(it) if it.value == 1.0));
-        let rankers = "Ours in each row: BM25: BM25; BERT: Tiny cross-encoder (own data).";
+        let rankers = "Ours in each row: BERT: Tiny cross-encoder (own data).";
         assert!(tables[0].notes.contains(&rankers.to_owned()));
         assert!(matches!(row("BM25", "δ")[3], TableValue::Score { value, .. } if value > 0.35));
         // Without a study there are the values of the paper and of its code, and examples of

@@ -470,9 +470,21 @@ impl std::fmt::Display for WordVectorsInfo {
         let share = 100.0 * coverage.n_with_vector as f64 / coverage.n_words.max(1) as f64;
         write!(
             to,
-            "word vectors {file}: {n_words} words of {n_dims} dimensions; {share:.1} % of the \
-             words in the collection have a vector"
+            "word vectors {file}: {} words of {n_dims} dimensions; {share:.1} % of the words in \
+             the collection have a vector",
+            with_thousands_separators(*n_words)
         )
+    }
+}
+
+/// Formats a count as `report::format` does for the modules after this one: `14,057`.
+fn with_thousands_separators(count: u64) -> String {
+    match count {
+        0..1000 => count.to_string(),
+        _ => {
+            let thousands = with_thousands_separators(count / 1000);
+            format!("{thousands},{:03}", count % 1000)
+        }
     }
 }
 

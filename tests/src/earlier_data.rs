@@ -91,7 +91,11 @@ fn sorted_numbers(value: &Value) -> Vec<f64> {
 
 #[track_caller]
 fn expect_same_numbers(found: &Value, fixture: &str) {
-    let expected = sorted_numbers(&fixture_json(fixture));
+    // Where all queries are alike, there is no smallest detectable difference. Earlier versions had
+    // this rounding error there.
+    const ROUNDING_ERROR: f64 = 2.230257140912137e-13;
+    let mut expected = sorted_numbers(&fixture_json(fixture));
+    expected.retain(|it| *it != ROUNDING_ERROR);
     assert!(expected.len() > 10, "{fixture} has too few numbers");
     assert_eq!(sorted_numbers(found), expected, "{fixture}");
 }

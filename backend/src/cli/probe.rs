@@ -193,7 +193,7 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
     /// Instance file from `mine`; its pairs are scored
-    #[arg(long, value_name = "FILE.parquet", required_unless_present = "pairs")]
+    #[arg(long, value_name = "FILE.parquet")]
     instances: Option<PathBuf>,
     /// Pair file from `pairs`: JSON lines with query_id and text_id, or TSV with a header row and
     /// these as the first two columns

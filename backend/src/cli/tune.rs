@@ -49,7 +49,7 @@ pub(crate) struct TuneArgs {
     /// Write the parameter surface as SVG
     #[arg(long, value_name = "FILE.svg")]
     figure: Option<PathBuf>,
-    /// Write the best parameters into this study file, in the place of its first ranker of that kind
+    /// Write the best parameters into this study file, in place of its first ranker of that kind
     #[arg(long, value_name = "STUDY.toml")]
     update_study: Option<PathBuf>,
     /// Print one JSON object
@@ -205,7 +205,7 @@ fn write_study(path: &Path, best: &LexicalRanker) -> Result<(), Error> {
     })
 }
 
-/// Returns the text of a study file with a lexical ranker in the place of the first one of its kind,
+/// Returns the text of a study file with a lexical ranker in place of the first one of its kind, or
 /// before the others if there is none. All else stays, comments too.
 fn with_ranker(file: &str, text: &str, ranker: &LexicalRanker) -> Result<String, Error> {
     #[derive(serde::Deserialize)]

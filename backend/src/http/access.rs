@@ -326,8 +326,7 @@ pub(super) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let peer = address(request.extensions().get());
-    let ip = app.exposure.client_address(peer, request.headers());
+    let ip = client_ip(&app, &request);
     let found = Caller::of(&app, request.headers(), ip).await;
     let checked = found.and_then(|caller| {
         not_forged(&caller, &request)?;
@@ -402,9 +401,16 @@ fn let_in(app: &AppState, access: AccessLevel, caller: &Caller) -> Result<(), Er
     }
 }
 
-fn address(connection: Option<&ConnectInfo<SocketAddr>>) -> IpAddr {
+/// Returns the key by which limits count the sender of a request that is not authenticated.
+pub(super) fn client_key(app: &AppState, request: &Request) -> ClientKey {
+    ClientKey::Address(client_ip(app, request)).rate_limit_key()
+}
+
+fn client_ip(app: &AppState, request: &Request) -> IpAddr {
+    let connection: Option<&ConnectInfo<SocketAddr>> = request.extensions().get();
     // Only tests send requests without a connection.
-    connection.map_or(IpAddr::from([0; 4]), |it| it.0.ip().to_canonical())
+    let peer = connection.map_or(IpAddr::from([0; 4]), |it| it.0.ip().to_canonical());
+    app.exposure.client_address(peer, request.headers())
 }
 
 fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {

@@ -249,7 +249,6 @@ pub(super) async fn get_task_trial_items(
 ) -> JsonResult<Vec<AnnotationTrialItem>> {
     let desk = app.annotation.task_state(asked.task).await?;
     let listed = study_of_trial(&app, &caller, &desk).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     let reply = app.studies.compute(&listed, move |study| {
         let (row, log) = (desk.task_row(), desk.clone_event_log());
         ensure_loaded_study_is_unchanged(&row, study)?;
@@ -321,7 +320,6 @@ pub(super) async fn list_human_judgments(
 ) -> JsonResult<Vec<AnnotationTaskResults>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let desks = tasks_with_visible_results(&app, &caller, &asked.study).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     let mut results = Vec::new();
     for desk in desks {
         let study = app.studies.study(&listed);

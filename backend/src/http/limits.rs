@@ -15,7 +15,8 @@ use axum::response::{IntoResponse, Response};
 use shared::api::people::AccessRole;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::error::Error;
+use crate::cache::ComputationSlots;
+use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
 
@@ -30,10 +31,6 @@ const REQUESTS: usize = 256;
 
 /// Maximum number of clients that watch jobs; more are rejected.
 const MAX_JOB_WATCHERS: usize = 256;
-
-/// Maximum number of computations on studies and annotations at once; more wait. None of them waits
-/// for a model.
-const MAX_COMPUTATIONS: usize = 4;
 
 /// Maximum number of scoring requests, waiting or in progress; more are rejected.
 const MAX_SCORING_REQUESTS: usize = 32;
@@ -94,7 +91,8 @@ impl Allowance {
 }
 
 /// Rate of anonymous requests: a page makes a handful of requests, and one for each change of a
-/// control.
+/// control. A page about a study counts too, also of people who are signed in; beyond this rate it
+/// has no texts.
 const READ_RATE: Allowance = Allowance::new(120, Duration::from_millis(100));
 
 /// Rate of scoring requests for each ranker of the server: after a pause in typing, the Playground
@@ -141,13 +139,33 @@ pub(super) struct ServerLimits {
     downloads: Arc<SlotPool>,
     exports: Arc<Semaphore>,
     compressors: Arc<Semaphore>,
-    heavy: Arc<Semaphore>,
+    pub(super) computations: ComputationSlots,
     scorings: Arc<SlotPool>,
     /// Permits for scoring a batch: one, since a batch uses all scoring threads.
     turn: Arc<Semaphore>,
     /// The scoring threads: one fewer than there are cores, so that a core is left for everything
     /// else.
     scoring_threads: Option<Arc<rayon::ThreadPool>>,
+}
+
+/// A slot for a scoring request, held by the request and by each step of its work.
+pub(super) struct ScoringSlot(Arc<Slot>);
+
+impl ScoringSlot {
+    /// Runs `work` as [`run_blocking`] does. The slot is held until it ends, even if the request is
+    /// dropped before.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let slot = self.0.clone();
+        run_blocking(what, move || {
+            let _slot = slot;
+            work()
+        })
+        .await
+    }
 }
 
 /// The permit to score a batch, held until the batch is done.
@@ -184,7 +202,7 @@ impl ServerLimits {
             downloads: SlotPool::new(DOWNLOADS, MAX_DOWNLOADS_PER_CLIENT),
             exports: Arc::new(Semaphore::new(EXPORTS)),
             compressors: Arc::new(Semaphore::new(COMPRESSORS)),
-            heavy: Arc::new(Semaphore::new(MAX_COMPUTATIONS)),
+            computations: ComputationSlots::default(),
             scorings: SlotPool::new(MAX_SCORING_REQUESTS, SCORINGS_OF_ONE),
             turn: Arc::new(Semaphore::new(1)),
             // If no thread pool can be created, the global one is used.
@@ -196,14 +214,15 @@ impl ServerLimits {
         }
     }
 
-    /// Takes a slot for a scoring request, held until the result is dropped; an error if none is
-    /// free. `None` stands for an operator, who has no limit per client.
-    pub(super) fn scoring(&self, asker: Option<ClientKey>) -> Result<Slot, Error> {
-        self.scorings.take(asker).ok_or(Error::ScoringQueueFull {
+    /// Takes a slot for a scoring request; an error if none is free. `None` stands for an operator,
+    /// who has no limit per client.
+    pub(super) fn scoring(&self, asker: Option<ClientKey>) -> Result<ScoringSlot, Error> {
+        let slot = self.scorings.take(asker).ok_or(Error::ScoringQueueFull {
             most: MAX_SCORING_REQUESTS,
             most_of_one: SCORINGS_OF_ONE,
             retry_after_s: SCORINGS_AGAIN_S,
-        })
+        })?;
+        Ok(ScoringSlot(Arc::new(slot)))
     }
 
     /// Waits for the permit to score a batch. Permits are granted in the order of the calls, so
@@ -254,11 +273,6 @@ impl ServerLimits {
     /// Waits for a slot to hash a password, held until the result is dropped.
     pub(super) async fn password(&self) -> OwnedSemaphorePermit {
         wait_for(&self.passwords).await
-    }
-
-    /// Waits for a slot for a computation without a model, held until the result is dropped.
-    pub(super) async fn acquire_computation_slot(&self) -> OwnedSemaphorePermit {
-        wait_for(&self.heavy).await
     }
 }
 

@@ -14,6 +14,7 @@ use shared::api::people::{
 use shared::error::Error as InputError;
 use shared::user_text::MAX_NAME_CHARS;
 
+use crate::cache::run_to_end;
 use crate::clock::unix_time_ms;
 use crate::error::Error;
 use crate::http::AppState;
@@ -264,11 +265,16 @@ pub(super) async fn set_password(
         Some(it) => Some(password::hash(&app, "new_password", it).await?),
         None => None,
     };
-    app.store.set_password(no, hash.as_deref()).await?;
-    app.store
-        .end_person_sessions_except(no, caller.session.as_ref())
-        .await?;
     let session = caller.session.clone();
+    let (store, own_session) = (app.store.clone(), session.clone());
+    run_to_end("setting a password", async move {
+        store.set_password(no, hash.as_deref()).await?;
+        // If this were cut off, sessions of somebody else would outlive the old password.
+        store
+            .end_person_sessions_except(no, own_session.as_ref())
+            .await
+    })
+    .await?;
     Ok(Json(caller.with_session(&app, session).await?.identity()))
 }
 
@@ -356,7 +362,8 @@ fn may_manage(caller: &Caller, role: AccessRole) -> Result<(), Error> {
 fn not_oneself(caller: &Caller, person: &Person) -> Result<(), Error> {
     if caller.person_no() == Some(person.id) {
         return Err(Error::UntrustedRequest {
-            reason: "you cannot revoke your own access; ask another operator, or sign out on all devices"
+            reason: "you cannot revoke your own access; ask another operator, or sign out on all \
+                     devices"
                 .to_owned(),
         });
     }

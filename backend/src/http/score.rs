@@ -13,10 +13,11 @@ use shared::api::{
 };
 use shared::error::{Error as InputError, ErrorFieldName};
 
-use crate::error::{Error, run_blocking};
+use crate::error::Error;
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
+use crate::http::limits::ScoringSlot;
 use crate::http::studies;
 use crate::models::{
     NeuralRanker, ScoreDetailLevel, ScoredDocuments, ScoringInputWithLimits,
@@ -130,14 +131,14 @@ pub(super) async fn attention(
 ) -> JsonResult<AttentionResponse> {
     ScoringLimits::for_caller(&caller)
         .check(&asked.query, std::slice::from_ref(&asked.document))?;
-    let _place = app.limits.scoring(caller.scoring_asker())?;
+    let slot = app.limits.scoring(caller.scoring_asker())?;
     let wanted = RequestedRanker {
         field: "model",
         spec: asked.model.clone(),
     };
-    let ranker = wanted.load(&app, &caller).await?;
+    let ranker = wanted.load(&app, &caller, &slot).await?;
     let turn = app.limits.scoring_turn().await;
-    let found = run_blocking("reading attention", move || {
+    let found = slot.run("reading attention", move || {
         turn.run(|| ranker.attention_weights(&asked))
     });
     Ok(Json(found.await?))
@@ -148,7 +149,7 @@ pub(super) async fn reading_ends(
     ApiRequest(app, caller, asked): ApiRequest<GetReadingEndsRequest>,
 ) -> JsonResult<ReadingEndsResponse> {
     let listed = studies::find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.scoring(caller.scoring_asker())?;
+    let slot = app.limits.scoring(caller.scoring_asker())?;
     let instance = GetInstanceRequest {
         study: asked.study,
         probe: asked.probe,
@@ -166,13 +167,13 @@ pub(super) async fn reading_ends(
         field: "ranker",
         spec: scored_by.spec.clone(),
     };
-    let ranker = wanted.load(&app, &caller).await?;
+    let ranker = wanted.load(&app, &caller, &slot).await?;
     if ranker.about.fingerprint != scored_by.fingerprint {
         let reason = "is another version of the model than the one that scored the study";
         let field = ErrorFieldName::with_display_name("ranker", &scored_by.spec);
         return Err(InputError::unsupported_value(field, reason).into());
     }
-    let found = run_blocking("reading documents", move || {
+    let found = slot.run("reading documents", move || {
         // The title is a line of its own, which not every model reads.
         let starts = details.docs.iter().map(|it| match ranker.reads_titles() {
             true => 0,
@@ -203,11 +204,16 @@ impl RequestedRanker {
     /// Loads the model. Returns an error if a visitor chooses another passage length than the usual
     /// one, or another number of generated queries, since a few texts could then have any number of
     /// tokens to read.
-    async fn load(self, app: &AppState, caller: &Caller) -> Result<Arc<NeuralRanker>, Error> {
+    async fn load(
+        self,
+        app: &AppState,
+        caller: &Caller,
+        slot: &ScoringSlot,
+    ) -> Result<Arc<NeuralRanker>, Error> {
         let RequestedRanker { field, spec } = self;
         let models = app.models.clone();
-        let ranker =
-            run_blocking("loading a model", move || models.get_or_load_ranker(&spec)).await?;
+        let load = move || models.get_or_load_ranker(&spec);
+        let ranker = slot.run("loading a model", load).await?;
         match ranker.spec_with_default_settings() {
             Some(usual) if !caller.has_role(AccessRole::Operator) => {
                 let reason = format!(
@@ -230,10 +236,10 @@ pub(super) async fn score_in_turns(
     wanted: RequestedRanker,
     request: ScoringInputWithLimits,
 ) -> Result<ScoredDocuments, Error> {
-    let _place = app.limits.scoring(caller.scoring_asker())?;
+    let slot = app.limits.scoring(caller.scoring_asker())?;
     let since = Instant::now();
     let mut leaving = DisconnectCounter { answered: false };
-    let scored = take_turns(app, caller, wanted, request).await;
+    let scored = take_turns(app, caller, &slot, wanted, request).await;
     leaving.answered = true;
     let scored = scored?;
     metrics::histogram!("axioscope_ranking_duration_seconds").record(since.elapsed().as_secs_f64());
@@ -244,16 +250,17 @@ pub(super) async fn score_in_turns(
 async fn take_turns(
     app: &AppState,
     caller: &Caller,
+    slot: &ScoringSlot,
     wanted: RequestedRanker,
     request: ScoringInputWithLimits,
 ) -> Result<ScoredDocuments, Error> {
-    let ranker = wanted.load(app, caller).await?;
+    let ranker = wanted.load(app, caller, slot).await?;
     let begin = move || ScoringRequestInProgress::check_request_and_start(ranker, request);
-    let mut work = run_blocking("reading a query", begin).await?;
+    let mut work = slot.run("reading a query", begin).await?;
     while !work.is_done() {
         let turn = app.limits.scoring_turn().await;
         let step = move || turn.run(|| work.run_next_step().map(|()| work));
-        work = run_blocking("scoring texts", step).await?;
+        work = slot.run("scoring texts", step).await?;
         metrics::counter!("axioscope_ranking_batches_total").increment(1);
     }
     work.into_scored_documents()

@@ -17,7 +17,7 @@ use shared::collection::encode_hex;
 use crate::error::{Error, run_blocking};
 use crate::front_end_files::{BROTLI_EXTENSION, content_security_policy, front_end_files};
 use crate::http::AppState;
-use crate::http::access::OperatorEndpoints;
+use crate::http::access::{self, OperatorEndpoints};
 use crate::http::content_coding::{BEST_LEVEL, ContentCoding, is_compressible_type};
 use crate::http::first_paint;
 
@@ -141,8 +141,9 @@ pub(super) async fn serve_page(State(app): State<AppState>, request: Request) ->
     let with_texts = match file.content_type {
         HTML => {
             let index = String::from_utf8_lossy(&file.body);
+            let client = access::client_key(&app, &request);
             let query_string = request.uri().query();
-            first_paint::index_with_texts(&app, &index, path, query_string).await
+            first_paint::index_with_texts(&app, client, &index, path, query_string).await
         }
         _ => None,
     };

@@ -86,7 +86,6 @@ pub(super) async fn get_study(
     ApiRequest(app, caller, asked): ApiRequest<GetStudyRequest>,
 ) -> JsonResult<StudyOverview> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     Ok(Json(app.studies.overview(&listed, asked.controls).await?))
 }
 
@@ -95,7 +94,6 @@ pub(super) async fn answer_study_request<R: StudyRequest>(
     ApiRequest(app, caller, asked): ApiRequest<R>,
 ) -> JsonResult<R::Reply> {
     let listed = find_study(&app, &caller, asked.study()).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     let reply = app
         .studies
         .compute(&listed, move |study| Ok(asked.respond(study)?));
@@ -107,16 +105,19 @@ pub(super) async fn get_reproduction(
     ApiRequest(app, caller, asked): ApiRequest<GetReproductionRequest>,
 ) -> JsonResult<Vec<ReportTable>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     if asked.table.paper == ReproduciblePaper::Formal2021 {
         let analyses = app.studies.late_interaction_analyses(&listed).await?;
-        let analyses = analyses.iter().map(|it| it.analysis.clone());
-        let analyses: Vec<_> = analyses.collect();
-        return Ok(Json(reproduce_formal_table(
-            asked.table,
-            &asked.study,
-            &analyses,
-        )?));
+        let slot = app.limits.computations.acquire().await;
+        let tables = slot.run("comparing with a paper", move || {
+            let analyses = analyses.iter().map(|it| it.analysis.clone());
+            let analyses: Vec<_> = analyses.collect();
+            Ok(reproduce_formal_table(
+                asked.table,
+                &asked.study,
+                &analyses,
+            )?)
+        });
+        return Ok(Json(tables.await?));
     }
     let reply = app
         .studies
@@ -129,7 +130,6 @@ pub(super) async fn list_late_interaction_analyses(
     ApiRequest(app, caller, asked): ApiRequest<ListLateInteractionAnalysesRequest>,
 ) -> JsonResult<Vec<LateInteractionAnalysisWithRankerSlug>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     let analyses = app.studies.late_interaction_analyses(&listed).await?;
     Ok(Json(Arc::unwrap_or_clone(analyses)))
 }
@@ -139,7 +139,6 @@ pub(super) async fn get_top_documents(
     ApiRequest(app, caller, asked): ApiRequest<GetLateInteractionTopDocumentsRequest>,
 ) -> JsonResult<TopDocuments> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     let analyses = app.studies.late_interaction_analyses(&listed).await?;
     let slugs = analyses.iter().map(|it| it.slug.as_str());
     let position = parse_ranker_slug_or_position(slugs, &asked.ranker)?;
@@ -155,7 +154,6 @@ pub(super) async fn list_instances(
     ApiRequest(app, caller, asked): ApiRequest<ListInstancesRequest>,
 ) -> JsonResult<InstancePage> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     let listing = asked.filter;
     let orders = app.studies.instance_orders(&listed).await?;
     let reviewed = crate::http::annotation::reviewed_instances(&app, &caller, &listed).await?;
@@ -177,7 +175,7 @@ pub(super) async fn export_study(
     let coding = accepted.unwrap_or(ContentCoding::Gzip);
     let file = match app.studies.cached_export(&listed, coding) {
         Some(file) => file,
-        None => write_export(app, listed, coding).await?,
+        None => write_export(&app, &listed, coding).await?,
     };
     let file = Cursor::new(file);
     let body = match accepted {
@@ -200,20 +198,16 @@ pub(super) async fn export_study(
 /// Serializes a study, unless another request did so in the meantime. If the client disconnects
 /// while it waits, nothing is done; once started, the work continues, since others may wait for it.
 async fn write_export(
-    app: AppState,
-    listed: StudyListEntry,
+    app: &AppState,
+    listed: &StudyListEntry,
     coding: ContentCoding,
 ) -> Result<Bytes, Error> {
     let turn = app.limits.export().await;
-    let making = tokio::spawn(async move {
+    let write = move |study: &Study| {
         let _turn = turn;
-        let make = app
-            .studies
-            .compute(&listed, move |study| compressed(study, coding));
-        app.studies.export(&listed, coding, make).await
-    });
-    let what = "writing a study";
-    making.await.unwrap_or(Err(Error::Panicked { what }))
+        compressed(study, coding)
+    };
+    app.studies.export(listed, coding, write).await
 }
 
 fn compressed(study: &Study, coding: ContentCoding) -> Result<Bytes, Error> {

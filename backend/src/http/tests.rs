@@ -40,7 +40,7 @@ use tower::ServiceExt;
 use super::openapi::empty_study as study;
 use super::*;
 use crate::clock::unix_time_ms;
-use crate::jobs::tests::create;
+use crate::jobs::tests::{create, drop_once};
 use crate::models;
 use crate::store::DatabaseConfig;
 use crate::store::people::{JoiningPersonDetails, NewInvitation};
@@ -116,19 +116,22 @@ impl Site {
         let (operator_link, link) = OperatorSignInLink::new();
         let interval = crate::canary::DEFAULT_INTERVAL;
         let canary = Canary::new(store.clone(), folder.clone(), models.clone(), interval);
+        let limits = ServerLimits::new(models.ranker_specs().len());
+        let slots = limits.computations.clone();
         let parts = AppParts {
             operator: store.operator_token_hash().await.unwrap(),
             operator_link,
             jobs: JobQueue::for_stored_jobs(folder.clone(), store.clone(), models.clone()),
             trainings: TrainingQueue::load(folder.clone()).unwrap(),
-            annotation: AnnotationTaskService::start_with_log_writer(
+            annotation: AnnotationTaskService::start_with_slots(
                 store.clone(),
                 ServerRole::only_server(),
+                slots.clone(),
             ),
             store,
-            studies: StudyCache::new(folder.clone()),
+            studies: StudyCache::new(folder.clone(), slots),
             canary: Arc::new(canary),
-            limits: ServerLimits::new(models.ranker_specs().len()),
+            limits,
             models,
             pages: StaticFiles::new(files.into_iter()),
             health: health::HealthMonitor::default(),

@@ -1,5 +1,9 @@
 //! Jobs with the smallest model: uninterrupted, killed, canceled, failing.
 
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::poll;
 use shared::score::rescoring::RescoringCondition;
 
 use super::*;
@@ -25,6 +29,17 @@ pub(crate) fn create(ranker: &str) -> CreateScoringJobRequest {
         pairs: (0..600)
             .flat_map(|text| [(text % 4, text), ((text + 1) % 4, text)])
             .collect(),
+    }
+}
+
+/// Polls a future until `is_due` returns true, then drops it, as the server does when a client
+/// disconnects. Whatever it waits for is there before it is polled again.
+pub(crate) async fn drop_once(is_due: impl AsyncFn() -> bool, future: impl Future) {
+    let mut future = pin!(future);
+    while !is_due().await {
+        let polled = poll!(&mut future);
+        assert!(polled.is_pending(), "it is never due");
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
@@ -259,6 +274,68 @@ async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
             JobState::Done
         );
     }
+}
+
+/// Returns a job of one pair.
+fn small_job() -> CreateScoringJobRequest {
+    let mut job = create("tiny:bi");
+    (job.queries, job.documents) = (vec!["river".to_owned()], vec!["a bank".to_owned()]);
+    job.pairs = vec![(0, 0)];
+    job
+}
+
+/// Runs the worker, calls `change` when it has nothing to do, and returns the first job to end.
+async fn next_to_end(jobs: &JobQueue, change: impl AsyncFnOnce()) -> ScoringJob {
+    let (_stop, stopping) = tokio::sync::watch::channel(false);
+    let mut steps = jobs.subscribe_to_changes();
+    let worker = tokio::spawn(run_job_worker(jobs.clone(), OtherServers::None, stopping));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    change().await;
+    let end = async {
+        loop {
+            let step = steps.recv().await.unwrap();
+            if step.state.is_finished() {
+                break step;
+            }
+        }
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(20), end).await;
+    worker.abort();
+    ended.expect("the worker was woken")
+}
+
+#[tokio::test]
+async fn a_job_runs_even_if_its_client_disconnects_once_it_is_stored() {
+    let (_place, jobs) = on_sqlite().await;
+    let is_stored = async || !jobs.list_jobs().await.unwrap().is_empty();
+    let ended = next_to_end(&jobs, async || {
+        drop_once(is_stored, jobs.submit_job(small_job())).await;
+    });
+    assert_eq!(ended.await.state, JobState::Done);
+}
+
+#[tokio::test]
+async fn a_job_goes_on_even_if_its_client_disconnects_once_it_is_queued_again() {
+    let (_place, jobs) = on_sqlite().await;
+    let id = jobs.submit_job(small_job()).await.unwrap().id;
+    jobs.cancel(&id).await.unwrap();
+    let is_queued = async || jobs.job(&id).await.unwrap().state != JobState::Canceled;
+    let ended = next_to_end(&jobs, async || {
+        drop_once(is_queued, jobs.resume_canceled_or_failed_job(&id)).await;
+    });
+    assert_eq!(ended.await.state, JobState::Done);
+}
+
+#[tokio::test]
+async fn watchers_learn_of_a_cancellation_even_if_its_client_disconnects() {
+    let (_place, jobs) = on_sqlite().await;
+    let id = jobs.submit_job(small_job()).await.unwrap().id;
+    let mut steps = jobs.subscribe_to_changes();
+    let is_canceled = async || jobs.job(&id).await.unwrap().state == JobState::Canceled;
+    drop_once(is_canceled, jobs.cancel(&id)).await;
+    let step = tokio::time::timeout(Duration::from_secs(10), steps.recv()).await;
+    let step = step.expect("watchers are told").unwrap();
+    assert_eq!((step.id, step.state), (id, JobState::Canceled));
 }
 
 #[tokio::test]

@@ -116,7 +116,7 @@ enum HubFileError {
     /// The hub was not contacted or could not be reached.
     Unreachable(String),
     /// The hub gave an unexpected response or did not send the whole file.
-    InvalidResponse(String),
+    BadResponse(String),
 }
 
 impl<'a> HubRepo<'a> {
@@ -147,7 +147,7 @@ impl<'a> HubRepo<'a> {
         let path = self.find(file).map_err(|missing| {
             self.no_model(match missing {
                 HubFileError::NotFound(reason) | HubFileError::AccessDenied(reason) => reason,
-                HubFileError::Unreachable(reason) | HubFileError::InvalidResponse(reason) => format!(
+                HubFileError::Unreachable(reason) | HubFileError::BadResponse(reason) => format!(
                     "{file} is not in the cache, and {reason}. Without a network, put {} into a \
                      folder and name that by `--model`",
                     FILES.join(", ")
@@ -178,7 +178,7 @@ impl<'a> HubRepo<'a> {
             }
             HubFileError::AccessDenied(reason)
             | HubFileError::Unreachable(reason)
-            | HubFileError::InvalidResponse(reason) => reason,
+            | HubFileError::BadResponse(reason) => reason,
         };
         Err(self.no_model(format!(
             "{file} may be there or not, and the model be another without it: {reason}. \
@@ -252,7 +252,7 @@ impl<'a> HubRepo<'a> {
         );
         let unlike = |reason| {
             let reason = format!("the answer of {endpoint} is not that of a hub: {reason}");
-            HubFileError::InvalidResponse(reason)
+            HubFileError::BadResponse(reason)
         };
         let mut described = HubFileMetadata::default();
         for _ in 0..=MOST_REDIRECTS {
@@ -306,7 +306,7 @@ impl<'a> HubRepo<'a> {
                  and that it has {}",
                 FILES.join(", ")
             )),
-            (status, _) => HubFileError::InvalidResponse(format!(
+            (status, _) => HubFileError::BadResponse(format!(
                 "{endpoint} answers {}; try again later",
                 status.as_u16()
             )),
@@ -319,7 +319,7 @@ impl<'a> HubRepo<'a> {
         let stall = seconds_of("HF_HUB_DOWNLOAD_TIMEOUT").unwrap_or(STALL);
         let endpoint = endpoint();
         let unsent = |reason| {
-            HubFileError::InvalidResponse(format!("it cannot be had from {endpoint}: {reason}"))
+            HubFileError::BadResponse(format!("it cannot be had from {endpoint}: {reason}"))
         };
         let repository = self.folder.join(self.name.repo().folder_name());
         let download = HubFileDownload {
@@ -390,7 +390,7 @@ fn unanswered(endpoint: &str, timeout: Duration, error: &ureq::Error) -> HubFile
     };
     match is_nobody(error) {
         true => HubFileError::Unreachable(reason),
-        false => HubFileError::InvalidResponse(reason),
+        false => HubFileError::BadResponse(reason),
     }
 }
 

@@ -55,8 +55,8 @@ pub(super) fn check_and_protect_database_file(file: &Path) -> Result<(), Error> 
     Ok(())
 }
 
-const RIGHTS: &str = "check the permissions of the file and its folder, or choose another data folder with \
-                      `--data`";
+const RIGHTS: &str = "check the permissions of the file and its folder, or choose another data \
+                      folder with `--data`";
 
 fn has_studies(folder: &Path) -> bool {
     let studies = fs::read_dir(folder.join("studies"));

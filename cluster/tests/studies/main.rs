@@ -14,10 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use processes::{ClusterProcesses, PATIENCE, axioscope, finish};
+use processes::{ClusterProcesses, PATIENCE, RunningProcess, axioscope, finish};
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
-use serde_json::Value;
+use serde_json::{Value, json};
 use study_files::{count_committed_shards, ensure_equal_studies};
 use test_dependencies::{TestDependency, or_skip};
 
@@ -117,7 +117,7 @@ fn the_demo_study_of_a_cluster_is_that_of_one_machine() {
     );
     ensure_equal_studies(&alone, &data, "demo");
 
-    // The plan is the same in one process.
+    // One process computes the same shards.
     let local = folder.path().join("local");
     finish(
         processes::cluster_program()
@@ -129,6 +129,80 @@ fn the_demo_study_of_a_cluster_is_that_of_one_machine() {
             .args(&models),
     );
     ensure_equal_studies(&alone, &local, "demo");
+}
+
+/// Writes a study of a small collection with many queries.
+fn study_of_many_queries(folder: &Path, n_queries: usize) -> PathBuf {
+    let words = |from: usize, n: usize| {
+        let each = (from..from + n).map(|it| format!("word{}", it * it % 17));
+        each.collect::<Vec<_>>().join(" ")
+    };
+    let row = |id: String, text: String| format!("{}\n", json!({ "_id": id, "text": text }));
+    let documents = (0..20).map(|it| row(format!("d{it}"), words(it, 10 + it)));
+    let queries = (0..n_queries).map(|it| row(format!("q{it}"), words(it, 2)));
+    let study = format!(
+        "name = \"shards\"\n\
+         collection = '{}'\n\
+         pool = \"rank:bm25:3\"\n\
+         probes = [\"tfc1\", \"lnc1\"]\n\
+         rankers = [\"bm25\"]\n",
+        folder.display()
+    );
+    for (name, content) in [
+        ("corpus.jsonl", documents.collect()),
+        ("queries.jsonl", queries.collect()),
+        ("study.toml", study),
+    ] {
+        fs::write(folder.join(name), content).unwrap();
+    }
+    folder.join("study.toml")
+}
+
+/// Two thousand shards at once would take all threads that the runtime of the storage may have.
+#[test]
+fn one_process_computes_any_number_of_shards() {
+    const N_SHARDS: usize = 2000;
+    let folder = tempfile::tempdir().unwrap();
+    let file = study_of_many_queries(folder.path(), N_SHARDS);
+    let alone = create_on_one_machine(folder.path(), &file, &[]);
+    let data = folder.path().join("data");
+    let mut driver = processes::cluster_program();
+    driver
+        .arg("run")
+        .arg(&file)
+        .args(["--json", "--shard-queries", "1", "--data"])
+        .arg(&data);
+    let mut driver = RunningProcess::spawn(&mut driver, &folder.path().join("driver.log"));
+    assert!(
+        driver.has_ended_within(Duration::from_secs(120)),
+        "the driver has not ended"
+    );
+    assert_eq!(driver.summary()["stages"]["mine"]["shards"], N_SHARDS);
+    ensure_equal_studies(&alone, &data, "shards");
+}
+
+/// The message with 250 tasks has 28 MB, and Ballista's own limit is 16 MiB.
+#[test]
+fn an_executor_of_many_cores_is_given_a_shard_for_each() {
+    const N_SHARDS: usize = 250;
+    let folder = tempfile::tempdir().unwrap();
+    let file = study_of_many_queries(folder.path(), N_SHARDS);
+    let alone = create_on_one_machine(folder.path(), &file, &[]);
+    let cluster = ClusterProcesses::start(folder.path(), 0, &[]);
+    let n_cores = N_SHARDS.to_string();
+    let mut executor = processes::cluster_program();
+    executor.args(["executor", "--scheduler", cluster.address()]);
+    executor.args(["--cores", &n_cores]);
+    let log = folder.path().join("executor.log");
+    let _executor = RunningProcess::spawn(&mut executor, &log);
+    let data = folder.path().join("data");
+    let mut driver = cluster.start_driver(&file, &data, &["--shard-queries", "1"]);
+    assert!(
+        driver.has_ended_within(Duration::from_secs(300)),
+        "the driver has not ended"
+    );
+    assert_eq!(driver.summary()["stages"]["mine"]["shards"], N_SHARDS);
+    ensure_equal_studies(&alone, &data, "shards");
 }
 
 #[test]

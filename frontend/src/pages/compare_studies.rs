@@ -23,6 +23,7 @@ use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::form::SelectField;
 use crate::widgets::report_table_section::ReportTableSection;
 use crate::widgets::section::Section;
+use crate::widgets::variant::axiom_variant_label;
 
 /// The studies in the address, by name; an empty name is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -287,7 +288,7 @@ fn variant_select(
     let first = *variants.first()?;
     let options = variants.iter().map(|&it| {
         let selected = move || choice.with(|chosen| chosen.variant.unwrap_or(first) == it);
-        view! { <option value=it.slug() selected=selected>{it.slug()}</option> }
+        view! { <option value=it.slug() selected=selected>{axiom_variant_label(it)}</option> }
     });
     let options = options.collect_view();
     let choose = move |slug: String| {

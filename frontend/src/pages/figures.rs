@@ -21,6 +21,7 @@ use crate::widgets::figure::content_width;
 use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 use crate::widgets::form::SelectField;
 use crate::widgets::resource_view::RequestReplyView;
+use crate::widgets::variant::axiom_variant_label;
 
 /// Renders the tab of a study's figures.
 #[component]
@@ -37,7 +38,8 @@ pub(crate) fn FiguresPage(
     let name = study.clone();
     let shown =
         move |figures| view! { <FiguresView figures choice study=name.clone()/> }.into_any();
-    view! { <RequestReplyView answer=drawn until="Counting pairs" shown/> }
+    let waiting = || view! { <p class="note waits" role="status">"Counting pairs"</p> };
+    view! { <RequestReplyView answer=drawn waiting shown/> }
 }
 
 fn choice_from_address(address: &PageLocation) -> StudyFigureOptions {
@@ -214,9 +216,10 @@ fn Choices(
         set_choice(&study, &next);
     };
     let shown = figures.variant;
-    let modes_options = modes
-        .iter()
-        .map(|it| view! { <option value=it.slug() selected=*it == shown>{it.slug()}</option> });
+    let modes_options = modes.iter().map(|&it| {
+        let label = axiom_variant_label(it);
+        view! { <option value=it.slug() selected=it == shown>{label}</option> }
+    });
     let modes_options = modes_options.collect_view();
     let reference = figures.reference_comparison.reference as usize;
     let slugs = ranker_slugs(&figures.rankers);

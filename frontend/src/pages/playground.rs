@@ -104,9 +104,9 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
             <div>
                 <InOwnTask><lexical_rankers::LexicalRankersSection desk/></InOwnTask>
                 <InOwnTask><query_terms::QueryTermSection desk/></InOwnTask>
-                <InOwnTask><neural::PlaygroundNeuralRankers desk/></InOwnTask>
             </div>
         </div>
+        <InOwnTask><neural::PlaygroundNeuralRankers desk/></InOwnTask>
         <InOwnTask><settings::PlaygroundSettingsFields desk/></InOwnTask>
     }
 }

@@ -24,6 +24,7 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_query_map, use_url};
 use shared::api::GetStudyRequest;
+use shared::api::worker::LOCAL_STUDY;
 use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
 
@@ -31,6 +32,7 @@ use crate::api;
 use crate::bundle_loader::LazyBundlePage;
 use crate::first_paint::InOwnTask;
 use crate::keyboard;
+use crate::page_frame::NotFound;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::LoadErrorMessage;
 use crate::widgets::heatmap::HeatMapPlaceholder;
@@ -95,6 +97,14 @@ pub(crate) fn StudyPage() -> impl IntoView {
     let busy = Memo::new(move |_| look.get().is_none_or(|it| it.0.controls != dials.get()));
     move || match phase.get() {
         PageLoadState::Waiting => view! { <StudyPlaceholder/> }.into_any(),
+        // With other controls, a split or a variant may be unknown.
+        PageLoadState::Failed(error)
+            if error.is_server_error_of_type("unknown")
+                && dials.get_untracked() == StudyPageControls::default()
+                && study.get_untracked() != LOCAL_STUDY =>
+        {
+            view! { <NotFound/> }.into_any()
+        }
         PageLoadState::Failed(error) => {
             let retry = Callback::new(move |()| look.refetch());
             let usual = (dials.get_untracked() != StudyPageControls::default()).then(|| {

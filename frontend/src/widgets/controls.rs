@@ -191,7 +191,7 @@ pub(crate) fn StudyControlBar(
     let variants = (n_variants > 1).then(|| {
         view! {
             <span class="dial">
-                <span class="label wide-only" aria-hidden="true">"Axioms"</span>
+                <span class="label wide-only" aria-hidden="true">"Variant"</span>
                 <span class="choice" role="radiogroup" aria-label="Variant">
                     {variants}
                 </span>

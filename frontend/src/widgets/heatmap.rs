@@ -399,10 +399,14 @@ fn RowCells(
             None,
         ),
     };
-    // There is no space for a long name beside the cells.
+    // There is no space for a long name or description beside the cells.
+    let described = match detail.is_empty() {
+        true => name.clone(),
+        false => format!("{name}, {detail}"),
+    };
     let note = match note {
-        Some(note) => format!("{name}. {note}"),
-        None => name.clone(),
+        Some(note) => format!("{described}. {note}"),
+        None => described,
     };
     let cells = frame.columns.iter().enumerate().map(|(at, column)| {
         let spot = HeatMapPosition {

@@ -2,8 +2,8 @@
 
 use super::scale::LinearScale;
 use super::{
-    COLUMN, FIGURE_MARGIN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure,
-    TextAnchor, TextStyle, fit, line, rect, text,
+    COLUMN_FIGURE_WIDTH, FIGURE_MARGIN, FigureColorRole, FigureFontStyle, FigureMark, NOTE,
+    PlotFigure, TextAnchor, TextStyle, fit, line, rect, text,
 };
 use crate::annotation::AnnotatorKind;
 use crate::annotation::agreement::InterAnnotatorAgreementReport;
@@ -108,7 +108,7 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
         }
     }
     PlotFigure {
-        width: COLUMN,
+        width: COLUMN_FIGURE_WIDTH,
         height: bottom,
         margin: FIGURE_MARGIN,
         alt_text: found(label, groups),
@@ -206,7 +206,7 @@ pub fn draw_decisions_per_day(found: &AnnotationTaskProgress) -> PlotFigure {
         .map(|it| it.1)
         .max()
         .unwrap_or_default();
-    let wide = (COLUMN - 60.0) / (last - first + 1) as f64;
+    let wide = (COLUMN_FIGURE_WIDTH - 60.0) / (last - first + 1) as f64;
     let mut marks = Vec::new();
     for &(day, n) in &found.decisions_by_day {
         let height = HIGHEST * n as f64 / most.max(1) as f64;
@@ -228,7 +228,7 @@ pub fn draw_decisions_per_day(found: &AnnotationTaskProgress) -> PlotFigure {
     }
     marks.push(line(
         [52.0, FLOOR],
-        [COLUMN - 8.0, FLOOR],
+        [COLUMN_FIGURE_WIDTH - 8.0, FLOOR],
         FigureColorRole::Axis,
     ));
     let top = FLOOR - HIGHEST;
@@ -253,11 +253,16 @@ pub fn draw_decisions_per_day(found: &AnnotationTaskProgress) -> PlotFigure {
     ));
     if last > first {
         let to = tables::format_epoch_day(last);
-        marks.push(text([COLUMN - 8.0, below], TextAnchor::End, NOTE, to));
+        marks.push(text(
+            [COLUMN_FIGURE_WIDTH - 8.0, below],
+            TextAnchor::End,
+            NOTE,
+            to,
+        ));
     }
     let n_all: u64 = found.decisions_by_day.iter().map(|it| it.1).sum();
     PlotFigure {
-        width: COLUMN,
+        width: COLUMN_FIGURE_WIDTH,
         height: below + 6.0,
         margin: FIGURE_MARGIN,
         alt_text: format!(

@@ -2,11 +2,11 @@
 //! and hollow for the second, with their intervals.
 //!
 //! Every element with a tooltip is a [`FigureMark::Group`]; its index among the groups of the
-//! figure identifies it.
+//! figure identifies it. The width is at most a number of pixels, unless that is less than 320.
 
 use super::{
-    COLUMN, FIGURE_MARGIN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure,
-    TextAnchor, TextStyle, fit, queries, rect, text,
+    FIGURE_MARGIN, FigureColorRole, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor,
+    TextStyle, column_figure_width, fit, queries, rect, text,
 };
 use crate::compare::RankerComparison;
 use crate::compare::query_groups::{MrrComparison, RankerMrr};
@@ -14,9 +14,10 @@ use crate::report::comparison::{fqt_bucket_label, query_length_label, question_c
 use crate::report::format;
 use crate::stats::EstimateWithInterval;
 
-/// The left end of bars, and the right end of a bar for the maximum of the scale.
+/// The left end of bars.
 const LEFT: f64 = 128.0;
-const RIGHT: f64 = 440.0;
+/// The space to the right of a bar for the maximum of the scale.
+const VALUE: f64 = 120.0;
 const TOP: f64 = 34.0;
 const BAR: f64 = 12.0;
 const GAP: f64 = 12.0;
@@ -29,39 +30,51 @@ enum Row {
 
 /// Draws RR by FQT, with one tooltip group for each bar: the first ranker's bar of the first
 /// bucket, then the second ranker's, and so on.
-pub fn draw_rr_by_query_token_fraction(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_by_query_token_fraction(found: &RankerComparison, max_width: f64) -> PlotFigure {
     let rows = found.fqt_buckets.iter();
     let rows = rows.map(|it| (fqt_bucket_label(it), Row::Apart(it.rankers.clone())));
-    draw(found, "by FQT", rows.collect())
+    draw(found, "by FQT", rows.collect(), max_width)
 }
 
 /// Draws RR by query length, with one group for each length.
-pub fn draw_rr_by_query_length(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_by_query_length(found: &RankerComparison, max_width: f64) -> PlotFigure {
     let rows = found.query_lengths.iter();
     let rows = rows.map(|it| (query_length_label(it), Row::Together(it.mrr.clone())));
-    draw(found, "by query length", rows.collect())
+    draw(found, "by query length", rows.collect(), max_width)
 }
 
 /// Draws RR by question class, with one group for each type.
-pub fn draw_rr_by_question_class(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_by_question_class(found: &RankerComparison, max_width: f64) -> PlotFigure {
     let rows = found.question_classes.iter();
     let rows = rows.map(|it| {
         let label = question_class_label(it.question_class).to_owned();
         (label, Row::Together(it.mrr.clone()))
     });
-    draw(found, "by question class", rows.collect())
+    draw(found, "by question class", rows.collect(), max_width)
 }
 
 /// Draws RR by the first two words of the query, with one group for each bigram.
-pub fn draw_rr_by_first_bigram(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_by_first_bigram(found: &RankerComparison, max_width: f64) -> PlotFigure {
     let rows = found.bigrams.iter();
     let rows = rows.map(|it| (it.bigram.clone(), Row::Together(it.mrr.clone())));
-    draw(found, "by first words of the query", rows.collect())
+    draw(
+        found,
+        "by first words of the query",
+        rows.collect(),
+        max_width,
+    )
 }
 
-fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFigure {
+fn draw(
+    found: &RankerComparison,
+    by: &str,
+    rows: Vec<(String, Row)>,
+    max_width: f64,
+) -> PlotFigure {
+    let width = column_figure_width(max_width);
+    let right = width - VALUE;
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
-    let mut marks = legend(names);
+    let mut marks = legend(names, width);
     let mut y = TOP;
     for (label, row) in &rows {
         let middle = y + BAR + 5.0;
@@ -75,8 +88,10 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
             Row::Together(both) => both.mrr.map(|rr| (both.n_queries, rr)),
             Row::Apart([first, second]) => [first, second].map(|it| (it.n_queries, it.mrr)),
         };
-        let bars =
-            [0, 1].map(|side| bar(side, y + side as f64 * BAR, sides[side].0, sides[side].1));
+        let bars = [0, 1].map(|side| {
+            let (n, rr) = sides[side];
+            bar(side, [y + side as f64 * BAR, right], n, rr)
+        });
         let said = [0, 1].map(|side| {
             let (n, rr) = sides[side];
             let rr = rr.map_or(format::MISSING.to_owned(), |it| {
@@ -111,7 +126,7 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
         opacity: 1.0,
     });
     PlotFigure {
-        width: COLUMN,
+        width,
         height: y - GAP + 8.0,
         margin: FIGURE_MARGIN,
         alt_text: format!(
@@ -129,18 +144,20 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
     }
 }
 
-/// Returns a legend of the bars.
-fn legend(names: [&str; 2]) -> Vec<FigureMark> {
+/// Returns a legend of the bars, which begins left of them if the figure is narrow.
+fn legend(names: [&str; 2], width: f64) -> Vec<FigureMark> {
+    let start = (width - 400.0).clamp(0.0, LEFT);
+    let step = ((width - start) / 2.0).min(200.0);
     let mut marks = Vec::new();
     for (side, name) in names.iter().enumerate() {
-        let left = LEFT + side as f64 * 200.0;
+        let left = start + side as f64 * step;
         marks.extend(filled(side, [left, 6.0], 18.0));
         let words = TextStyle(FigureFontStyle::Label, FigureColorRole::Foreground);
         marks.push(text(
             [left + 26.0, 16.0],
             TextAnchor::Start,
             words,
-            fit(name, 24),
+            fit(name, ((step - 28.0) / 7.0) as usize),
         ));
     }
     marks
@@ -162,13 +179,19 @@ fn filled(side: usize, at: [f64; 2], width: f64) -> Vec<FigureMark> {
     marks
 }
 
-fn bar(side: usize, y: f64, n: u64, rr: Option<EstimateWithInterval>) -> Vec<FigureMark> {
+/// Returns a bar with its value; `right` is the end of a bar for the maximum of the scale.
+fn bar(
+    side: usize,
+    [y, right]: [f64; 2],
+    n: u64,
+    rr: Option<EstimateWithInterval>,
+) -> Vec<FigureMark> {
     let baseline = y + BAR - 2.0;
     let Some(rr) = rr else {
         let none = format!("{} ({})", format::MISSING, format::format_count(n));
         return vec![text([LEFT + 6.0, baseline], TextAnchor::Start, NOTE, none)];
     };
-    let x = |it: f64| LEFT + (RIGHT - LEFT) * it.clamp(0.0, 1.0);
+    let x = |it: f64| LEFT + (right - LEFT) * it.clamp(0.0, 1.0);
     let mut marks = filled(side, [LEFT, y], (x(rr.value) - LEFT).max(1.0));
     let [low, high] = rr.interval.map(x);
     let middle = y + BAR / 2.0 - 1.0;
@@ -185,7 +208,7 @@ fn bar(side: usize, y: f64, n: u64, rr: Option<EstimateWithInterval>) -> Vec<Fig
         format::format_count(n)
     );
     marks.push(text(
-        [RIGHT + 12.0, baseline],
+        [right + 12.0, baseline],
         TextAnchor::Start,
         NOTE,
         said,

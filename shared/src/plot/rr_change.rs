@@ -1,10 +1,11 @@
 //! Comparison of two rankers by query: the difference in RR@10, sorted (Padigela, Zamani and Croft
-//! 2019, figure 1), and the number of documents that their top lists share (their table 4).
+//! 2019, figure 1), and the number of documents that their top lists share (their table 4). The
+//! width is at most a number of pixels, unless that is less than 320.
 
 use super::scale::LinearScale;
 use super::{
-    COLUMN, FIGURE_MARGIN, FigureColorRole, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line,
-    queries, rect, text,
+    COLUMN_FIGURE_WIDTH, FIGURE_MARGIN, FigureColorRole, FigureMark, NOTE, PlotFigure, TextAnchor,
+    column_figure_width, fit, line, queries, rect, text,
 };
 use crate::compare::query_list::ReciprocalRankChangeKind;
 use crate::compare::{MAX_DEPTH, RankerComparison};
@@ -12,7 +13,8 @@ use crate::report::comparison::rr_change_label;
 use crate::report::format;
 
 const LEFT: f64 = 44.0;
-const RIGHT: f64 = 548.0;
+/// The space to the right of the axes.
+const AFTER: f64 = 12.0;
 
 /// The upper end of the bars, and the line of 0.
 const HIGHEST: f64 = 30.0;
@@ -21,11 +23,13 @@ const ZERO: f64 = 110.0;
 /// Draws a bar for each query, the highest difference first. If there are more queries than pixels,
 /// only as many evenly spaced ones are drawn. The groups are those of
 /// [`ReciprocalRankChangeKind::ALL`].
-pub fn draw_rr_change_by_query(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_change_by_query(found: &RankerComparison, max_width: f64) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
     let it = &found.rr_changes;
-    let series = sampled(&it.differences);
-    let step = (RIGHT - LEFT) / series.len().max(1) as f64;
+    let width = column_figure_width(max_width);
+    let right = width - AFTER;
+    let series = sampled(&it.differences, (right - LEFT) as usize);
+    let step = (right - LEFT) / series.len().max(1) as f64;
     let counts = it.counts_by_kind();
     let mut marks = Vec::new();
     for value in [-1.0, -0.5, 0.0, 0.5, 1.0] {
@@ -35,7 +39,7 @@ pub fn draw_rr_change_by_query(found: &RankerComparison) -> PlotFigure {
         } else {
             FigureColorRole::Separator
         };
-        marks.push(line([LEFT, y], [RIGHT, y], stroke));
+        marks.push(line([LEFT, y], [right, y], stroke));
         let said = format::format_signed_fraction(value);
         marks.push(text([LEFT - 6.0, y + 4.0], TextAnchor::End, NOTE, said));
     }
@@ -76,21 +80,30 @@ pub fn draw_rr_change_by_query(found: &RankerComparison) -> PlotFigure {
             rr_change_label(ReciprocalRankChangeKind::Worse, names),
         ),
     ];
+    let is_narrow = width < COLUMN_FIGURE_WIDTH;
     for (at, (count, words)) in words.into_iter().enumerate() {
-        let place = [LEFT, (LEFT + RIGHT) / 2.0, RIGHT][at];
-        let anchor = [TextAnchor::Start, TextAnchor::Middle, TextAnchor::End][at];
+        let (place, anchor) = match is_narrow {
+            true => ([LEFT, 214.0 + 16.0 * at as f64], TextAnchor::Start),
+            false => (
+                [[LEFT, (LEFT + right) / 2.0, right][at], 214.0],
+                [TextAnchor::Start, TextAnchor::Middle, TextAnchor::End][at],
+            ),
+        };
         let said = format!("{}: {}", fit(&words, 24), format::format_count(count));
-        marks.push(text([place, 214.0], anchor, NOTE, said));
+        marks.push(text(place, anchor, NOTE, said));
     }
     marks.push(text(
         [LEFT, 14.0],
         TextAnchor::Start,
         NOTE,
-        fit(&format!("RR@10 of {} minus {}", names[1], names[0]), 64),
+        fit(
+            &format!("RR@10 of {} minus {}", names[1], names[0]),
+            ((right - LEFT) / 7.0).min(64.0) as usize,
+        ),
     ));
     PlotFigure {
-        width: COLUMN,
-        height: 220.0,
+        width,
+        height: if is_narrow { 252.0 } else { 220.0 },
         margin: FIGURE_MARGIN,
         alt_text: format!(
             "Difference in RR@10, {} minus {}: better on {} queries, equal on {}, worse on {}; \
@@ -107,10 +120,8 @@ pub fn draw_rr_change_by_query(found: &RankerComparison) -> PlotFigure {
     }
 }
 
-/// Returns at most as many values as there are pixels, evenly spaced, including the first and the
-/// last.
-fn sampled(series: &[f64]) -> Vec<f64> {
-    let most = (RIGHT - LEFT) as usize;
+/// Returns at most `most` values, evenly spaced, including the first and the last.
+fn sampled(series: &[f64], most: usize) -> Vec<f64> {
     if series.len() <= most {
         return series.to_vec();
     }
@@ -146,20 +157,22 @@ const FLOOR: f64 = 240.0;
 
 /// Draws the mean MUR(i) for each i, one group each, with its interval and the fitted line; the
 /// line of two equal lists lies above.
-pub fn draw_mean_overlap_by_depth(found: &RankerComparison) -> PlotFigure {
+pub fn draw_mean_overlap_by_depth(found: &RankerComparison, max_width: f64) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
     let overlap = &found.top_overlap;
+    let width = column_figure_width(max_width);
+    let right = width - AFTER - 100.0;
     let deepest = MAX_DEPTH as f64;
     let x = LinearScale {
         domain: [0.0, deepest],
-        range: [LEFT, RIGHT - 100.0],
+        range: [LEFT, right],
     };
     let y = LinearScale {
         domain: [0.0, deepest],
         range: [FLOOR, CEILING],
     };
     let mut marks = vec![
-        line([LEFT, FLOOR], [RIGHT - 100.0, FLOOR], FigureColorRole::Axis),
+        line([LEFT, FLOOR], [right, FLOOR], FigureColorRole::Axis),
         line([LEFT, CEILING], [LEFT, FLOOR], FigureColorRole::Axis),
         line(
             [x.pixel_position(0.0), y.pixel_position(0.0)],
@@ -233,7 +246,7 @@ pub fn draw_mean_overlap_by_depth(found: &RankerComparison) -> PlotFigure {
         "documents shared in the top i".to_owned(),
     ));
     PlotFigure {
-        width: COLUMN,
+        width,
         height: FLOOR + 26.0,
         margin: FIGURE_MARGIN,
         alt_text: format!(

@@ -13,6 +13,10 @@ const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 52.0;
 const FLOOR: f64 = 292.0;
 
+/// The height of a label, and an estimate of the width of its characters, in pixels.
+const LINE: f64 = 13.0;
+const CHARACTER: f64 = 7.0;
+
 /// Draws the rankers that have both values. The width is at most a number of pixels, unless that is
 /// less than 320.
 pub fn draw_effectiveness_axiom_scatter(
@@ -76,24 +80,36 @@ pub fn draw_effectiveness_axiom_scatter(
         scatter.measure.clone(),
     ));
     let above = "mean fraction over axioms".to_owned();
-    marks.push(text([LEFT + 6.0, 12.0], TextAnchor::Start, NOTE, above));
-    for (name, point) in &points {
+    let above_at = [LEFT + 6.0, 12.0];
+    let obstacle = label_box(above_at, TextAnchor::Start, &above);
+    marks.push(text(above_at, TextAnchor::Start, NOTE, above));
+    let dots = points.iter().map(|(name, point)| {
         let at = [x.pixel_position(point[0]), y.pixel_position(point[1])];
-        let beside = [at[0] + 8.0, at[1] + 4.0];
+        (at, fit(name, 18))
+    });
+    let dots: Vec<([f64; 2], String)> = dots.collect();
+    let places = place_labels(&dots, obstacle, width);
+    for (((name, point), (at, label)), (place, anchor)) in points.iter().zip(dots).zip(places) {
         let values = point.map(format::format_two_digit_fraction);
+        let middle = [place[0], place[1] - 4.0];
+        let leader =
+            ((middle[1] - at[1]).abs() > 1.0).then(|| line(at, middle, FigureColorRole::Axis));
         marks.push(FigureMark::Group {
             title: format!(
                 "{name}: {} {}, mean fraction {}",
                 scatter.measure, values[0], values[1]
             ),
-            marks: vec![
-                FigureMark::Dot {
-                    at,
-                    fill: FigureColorRole::Gray(4),
-                    stroke: FigureColorRole::Background,
-                },
-                text(beside, TextAnchor::Start, NOTE, fit(name, 18)),
-            ],
+            marks: leader
+                .into_iter()
+                .chain([
+                    FigureMark::Dot {
+                        at,
+                        fill: FigureColorRole::Gray(4),
+                        stroke: FigureColorRole::Background,
+                    },
+                    text(place, anchor, NOTE, label),
+                ])
+                .collect(),
         });
     }
     let r = scatter.correlation.as_ref().map_or_else(
@@ -111,5 +127,100 @@ pub fn draw_effectiveness_axiom_scatter(
         ),
         description: "Each dot is a ranker.".to_owned(),
         marks,
+    }
+}
+
+/// The left, upper, right and lower end of a part of the figure.
+type Edges = [f64; 4];
+
+/// Returns the place of the label of each dot, from top to bottom: to the right or the left of it,
+/// and as many lines lower or higher as needed, so that it covers no dot and no other label. If
+/// there is no such place, it is to the right.
+fn place_labels(
+    dots: &[([f64; 2], String)],
+    obstacle: Edges,
+    width: f64,
+) -> Vec<([f64; 2], TextAnchor)> {
+    let mut order: Vec<usize> = (0..dots.len()).collect();
+    order.sort_by(|&a, &b| dots[a].0[1].total_cmp(&dots[b].0[1]));
+    let around = dots
+        .iter()
+        .map(|([x, y], _)| [x - 4.0, y - 4.0, x + 4.0, y + 4.0]);
+    let mut taken: Vec<Edges> = around.chain([obstacle]).collect();
+    let shifts = || (0..40).map(|it| if it % 2 == 0 { -it / 2 } else { it / 2 + 1 });
+    let sides = [(8.0, TextAnchor::Start), (-8.0, TextAnchor::End)];
+    let mut places = vec![([0.0; 2], TextAnchor::Start); dots.len()];
+    for at in order {
+        let ([x, y], label) = &dots[at];
+        let mut candidates = shifts().flat_map(|shift| {
+            let baseline = y + 4.0 + LINE * f64::from(shift);
+            sides.map(|(gap, anchor)| ([x + gap, baseline], anchor))
+        });
+        let is_free = |(place, anchor): &([f64; 2], TextAnchor)| {
+            let own = label_box(*place, *anchor, label);
+            let [left, top, right, bottom] = own;
+            let is_inside = left > LEFT && top > 0.0 && right < width && bottom < FLOOR;
+            is_inside && !taken.iter().any(|it| do_overlap(own, *it))
+        };
+        let beside = ([x + 8.0, y + 4.0], TextAnchor::Start);
+        let (place, anchor) = candidates.find(is_free).unwrap_or(beside);
+        taken.push(label_box(place, anchor, label));
+        places[at] = (place, anchor);
+    }
+    places
+}
+
+/// Returns the space that a label takes, which begins or ends at a position on its baseline.
+fn label_box([x, y]: [f64; 2], anchor: TextAnchor, label: &str) -> Edges {
+    let width = CHARACTER * label.chars().count() as f64;
+    let left = if anchor == TextAnchor::End {
+        x - width
+    } else {
+        x
+    };
+    [left, y - 10.0, left + width, y - 10.0 + LINE]
+}
+
+fn do_overlap(one: Edges, other: Edges) -> bool {
+    (0..2).all(|it| one[it] < other[it + 2] && other[it] < one[it + 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_close_dots_do_not_overlap() {
+        let names = (0..12).map(|it| format!("a ranker of name {it}"));
+        let names: Vec<String> = names.collect();
+        let points = (0..11).map(|it| Some([0.3 + 1e-4 * f64::from(it), 0.7]));
+        let scatter = EffectivenessScatterPlot {
+            measure: "nDCG@10".to_owned(),
+            axioms: Vec::new(),
+            points: points.chain([Some([0.35, 0.9])]).collect(),
+            correlation: None,
+        };
+        for width in [320.0, MAX_WIDTH] {
+            let figure = draw_effectiveness_axiom_scatter(&names, &scatter, width);
+            let marks = figure.marks.iter().flat_map(|it| match it {
+                FigureMark::Group { marks, .. } => marks.clone(),
+                _ => Vec::new(),
+            });
+            let boxes = marks.filter_map(|it| match it {
+                FigureMark::Text {
+                    at, anchor, text, ..
+                } => Some(label_box(at, anchor, &text)),
+                _ => None,
+            });
+            let boxes: Vec<Edges> = boxes.collect();
+            assert_eq!(boxes.len(), 12);
+            for (at, one) in boxes.iter().enumerate() {
+                assert!(one[0] > LEFT && one[2] < width, "{one:?}");
+                assert!(
+                    !boxes[..at].iter().any(|it| do_overlap(*it, *one)),
+                    "{boxes:?}"
+                );
+            }
+        }
     }
 }

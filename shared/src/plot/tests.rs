@@ -340,6 +340,7 @@ fn a_card_has_a_small_map() {
 /// Elements with tooltips are groups, in the order that the page expects.
 #[test]
 fn every_bar_of_a_comparison_can_be_pointed_at() {
+    let width = COLUMN_FIGURE_WIDTH;
     let found = crate::compare::fixture::compare_fixture_runs();
     let titles = |figure: &PlotFigure| {
         let groups = figure.marks.iter().filter_map(|it| match it {
@@ -348,27 +349,27 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
         });
         groups.collect::<Vec<String>>()
     };
-    let buckets = titles(&group_bars::draw_rr_by_query_token_fraction(&found));
+    let buckets = titles(&group_bars::draw_rr_by_query_token_fraction(&found, width));
     assert_eq!(buckets.len(), 10);
     assert_eq!(buckets[8], "[.25, 1.00]: BM25 .50 [.00, 1.00], 3 queries");
     assert!(buckets[9].ends_with("2 queries"), "{}", buckets[9]);
     assert_eq!(
-        titles(&group_bars::draw_rr_by_query_length(&found)).len(),
+        titles(&group_bars::draw_rr_by_query_length(&found, width)).len(),
         3
     );
     assert_eq!(
-        titles(&group_bars::draw_rr_by_question_class(&found)).len(),
+        titles(&group_bars::draw_rr_by_question_class(&found, width)).len(),
         7
     );
     assert_eq!(
-        titles(&group_bars::draw_rr_by_first_bigram(&found)).len(),
+        titles(&group_bars::draw_rr_by_first_bigram(&found, width)).len(),
         3
     );
     assert_eq!(
-        titles(&rr_change::draw_mean_overlap_by_depth(&found)).len(),
+        titles(&rr_change::draw_mean_overlap_by_depth(&found, width)).len(),
         10
     );
-    let changes = titles(&rr_change::draw_rr_change_by_query(&found));
+    let changes = titles(&rr_change::draw_rr_change_by_query(&found, width));
     assert_eq!(changes.len(), 5);
     assert_eq!(changes[2], "equal: 1 query");
     let many = crate::compare::RankerComparison {
@@ -381,7 +382,7 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
         ..found
     };
     let svg = figure_to_svg(
-        &rr_change::draw_rr_change_by_query(&many),
+        &rr_change::draw_rr_change_by_query(&many, width),
         FigureTheme::Light,
     );
     assert!(svg.matches("<rect").count() < 600);

@@ -117,6 +117,19 @@ impl DocumentMeasurement {
         }
     }
 
+    /// Returns the absolute difference of two documents, if both have a value. That of two overlaps
+    /// is rounded once, so that .4 and .3 differ by the number .1.
+    fn gap(self, a: &DocumentFeatures, b: &DocumentFeatures) -> Option<f64> {
+        let values = (self.number(a)?, self.number(b)?);
+        if self != DocumentMeasurement::Overlap {
+            return Some((values.0 - values.1).abs());
+        }
+        let occurrences = [a, b].map(|it| u64::from(it.n_occurrences));
+        let lengths = [a, b].map(|it| u64::from(it.n_terms));
+        let difference = (occurrences[0] * lengths[1]).abs_diff(occurrences[1] * lengths[0]);
+        Some(difference as f64 / (lengths[0] * lengths[1]) as f64)
+    }
+
     /// Compares two documents; `None` if one has no value, or if neither vector is larger.
     fn compare(self, a: &DocumentFeatures, b: &DocumentFeatures) -> Option<Ordering> {
         if self == DocumentMeasurement::TermCounts {
@@ -244,13 +257,15 @@ impl MeasureAndMatchTest {
         let valued = places.iter().filter_map(|it| Some((value(it)?, *it)));
         let mut valued: Vec<(f64, usize)> = valued.collect();
         valued.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (first, &(value, a)) in valued.iter().enumerate() {
-            for &(other, b) in &valued[first + 1..] {
-                if other - value > self.tolerance.value() {
-                    break;
-                }
-                take(a, b);
-            }
+        let is_equal = |a: usize, b: usize| {
+            let gap = self.control.gap(&pool[a], &pool[b]);
+            gap.is_some_and(|it| it <= self.tolerance.value())
+        };
+        for (first, &(_, a)) in valued.iter().enumerate() {
+            let others = valued[first + 1..].iter().map(|it| it.1);
+            others
+                .take_while(|&b| is_equal(a, b))
+                .for_each(|b| take(a, b));
         }
     }
 
@@ -281,7 +296,7 @@ impl MeasureAndMatchTest {
             },
             control => MeasuredPrecondition {
                 quantity: PreconditionQuantity::MeasurementGap { measure: control },
-                value: lead(control).map(f64::abs),
+                value: control.gap(a, b),
                 relation: BoundRelation::AtMost,
                 bound: Some(self.tolerance.value()),
             },
@@ -523,6 +538,20 @@ mod tests {
             samples("match:length~3:sum-tf", &[], &texts),
             [(1, 0), (2, 1)]
         );
+    }
+
+    /// Overlaps of .2, .3, .4 and .5; as floating-point numbers, .4 - .3 is more than .1.
+    #[test]
+    fn overlaps_that_differ_by_the_tolerance_are_equal() {
+        let text = |n_rivers, n_mud| "river ".repeat(n_rivers) + &"mud ".repeat(n_mud);
+        let texts = [text(1, 4), text(3, 7), text(4, 6), text(10, 10)];
+        let texts = texts.each_ref().map(String::as_str);
+        let of = |probe: &str| samples(probe, &[], &texts);
+        assert_eq!(of("match:overlap:length"), []);
+        assert_eq!(of("match:overlap~0.099:length"), []);
+        // .3 and .4 have equal lengths.
+        assert_eq!(of("match:overlap~0.1:length"), [(1, 0), (3, 2)]);
+        assert_eq!(of("match:overlap~0.1:sum-tf"), [(1, 0), (2, 1), (3, 2)]);
     }
 
     #[test]

@@ -124,8 +124,8 @@ pub fn rr_difference_sentence(found: &RankerComparison) -> Option<String> {
         _ => "; the other pages of the study count grade 1",
     };
     Some(format!(
-        "{said}, difference {} over {} queries, {} (paired randomization test). A document of grade \
-         {} or higher is relevant{elsewhere}.",
+        "{said}, difference {} over {} queries, {} (paired randomization test). A document of \
+         grade {} or higher is relevant{elsewhere}.",
         format::format_signed_estimate(&lead),
         format::format_count(rr.n_queries),
         format::format_named_p_value(p),
@@ -309,10 +309,14 @@ fn estimate(it: Option<EstimateWithInterval>) -> TableValue {
 
 fn signed(it: Option<EstimateWithInterval>) -> [TableValue; 2] {
     match it {
-        Some(it) => [
-            TableValue::Difference(it.value),
-            text(format::format_signed_interval(it.interval)),
-        ],
+        Some(it) => {
+            let (digits, value) = (format::decimals_of_signed_estimate(&it), it.value);
+            let bounds = format::format_signed_interval_with_digits(it.interval, digits);
+            [
+                TableValue::PreciseDifference { value, digits },
+                text(bounds),
+            ]
+        }
         None => [TableValue::Missing, TableValue::Missing],
     }
 }

@@ -50,7 +50,9 @@ fn fields(kind: TableColumnKind, value: &TableValue) -> Vec<String> {
         | TableValue::Difference(it)
         | TableValue::PValue(it)
         | TableValue::Magnitude(it) => (number(*it), None),
-        TableValue::Score { value, .. } => (number(*value), None),
+        TableValue::PreciseDifference { value, .. } | TableValue::Score { value, .. } => {
+            (number(*value), None)
+        }
         TableValue::Estimate(it) => (number(it.value), Some(it.interval)),
         TableValue::Interval(bounds) => (String::new(), Some(*bounds)),
         TableValue::Missing => (String::new(), None),

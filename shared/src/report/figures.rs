@@ -275,8 +275,9 @@ fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
         })
         .collect();
     table.notes.push(
-        "Over the candidate pools. Better than: numbers of the rankers that it outperforms by \
-         Wilcoxon's signed-rank test over queries, p < .05, uncorrected, as in the papers."
+        "Over the candidate pools; a document without a score, as in a score file with gaps, is \
+         not retrieved. Better than: numbers of the rankers that it outperforms by Wilcoxon's \
+         signed-rank test over queries, p < .05, uncorrected, as in the papers."
             .to_owned(),
     );
     if has_swapped {

@@ -34,36 +34,51 @@ pub fn format_estimate(estimate: &EstimateWithInterval) -> String {
 
 /// Formats an effect or a difference: `+.12`, `−.03`; zero has no sign.
 pub fn format_signed_fraction(value: f64) -> String {
-    signed_with_digits(value, 2)
+    format_signed_fraction_with_digits(value, 2)
 }
 
 /// Formats the bounds of an effect or a difference: `[−.03, +.20]`.
 pub fn format_signed_interval(bounds: [f64; 2]) -> String {
-    let [low, high] = bounds.map(format_signed_fraction);
+    format_signed_interval_with_digits(bounds, 2)
+}
+
+/// Formats the bounds of an effect or a difference with `digits` decimals: `[+.001, +.008]`.
+pub fn format_signed_interval_with_digits(bounds: [f64; 2], digits: u8) -> String {
+    let [low, high] = bounds.map(|it| format_signed_fraction_with_digits(it, digits));
     format!("[{low}, {high}]")
 }
 
 /// Formats an effect or a difference with its bounds: `+.12 [−.03, +.20]`. If all three are small,
 /// they have a third or a fourth digit: `+.004 [+.001, +.008]`.
 pub fn format_signed_estimate(estimate: &EstimateWithInterval) -> String {
+    let digits = decimals_of_signed_estimate(estimate);
+    format!(
+        "{} {}",
+        format_signed_fraction_with_digits(estimate.value, digits),
+        format_signed_interval_with_digits(estimate.interval, digits)
+    )
+}
+
+/// Returns the number of decimals for an effect or a difference and its bounds: 2, or up to 4 if
+/// all three are small.
+pub fn decimals_of_signed_estimate(estimate: &EstimateWithInterval) -> u8 {
     let [low, high] = estimate.interval;
     let largest = [low, estimate.value, high].map(f64::abs);
-    let digits = match largest.into_iter().fold(0.0, f64::max) {
+    match largest.into_iter().fold(0.0, f64::max) {
         0.0 | 0.05.. => 2,
         0.005.. => 3,
         _ => 4,
-    };
-    let [value, low, high] = [estimate.value, low, high].map(|it| signed_with_digits(it, digits));
-    format!("{value} [{low}, {high}]")
+    }
 }
 
-fn signed_with_digits(value: f64, digits: usize) -> String {
+/// Formats an effect or a difference with `digits` decimals: `+.0013`; zero has no sign.
+pub fn format_signed_fraction_with_digits(value: f64, digits: u8) -> String {
     let sign = match value {
         0.0 => "",
         ..0.0 => MINUS,
         _ => "+",
     };
-    format!("{sign}{}", share_with_digits(value.abs(), digits))
+    format!("{sign}{}", share_with_digits(value.abs(), digits.into()))
 }
 
 /// Formats a score or a margin with `digits` decimals: `22.40`, `−0.17`.
@@ -120,6 +135,12 @@ pub fn format_named_p_value(value: f64) -> String {
     let p = format_p_value(value);
     let equals = if p.starts_with(['<', '>']) { "" } else { "= " };
     format!("p {equals}{p}")
+}
+
+/// Returns a number that was formatted here with no-break spaces, so that a sentence of a page does
+/// not break in it. Files have plain spaces.
+pub fn keep_on_one_line(number: &str) -> String {
+    number.replace(' ', "\u{a0}")
 }
 
 /// Formats a difference of which only the order of magnitude matters: `4.8e-7`, or `0`.
@@ -286,6 +307,10 @@ mod tests {
         assert_eq!(shown(0.0, [0.0, 0.0]), ".00 [.00, .00]");
         assert_eq!(shown(0.0, [-1.0, 1.0]), ".00 [−1.00, +1.00]");
         assert_eq!(format_signed_interval([-0.03, 0.001]), "[−.03, +<.01]");
+        assert_eq!(
+            format_signed_interval_with_digits([0.0006, 0.0022], 4),
+            "[+.0006, +.0022]"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::late_interaction::{
     LateInteractionQuantity, LateInteractionQuantityValue, LateInteractionRankerAnalysis,
     LateInteractionSummary, LateInteractionTokenStatistics, LateInteractionWordStatistics,
 };
+use crate::probe::pool::CandidatePoolSpec;
 use crate::stats::correlation::CorrelationWithSampleSize;
 
 /// Returns the table of correlations and means before and after fine-tuning; `None` if the encoder
@@ -120,7 +121,7 @@ fn notes(found: &LateInteractionRankerAnalysis) -> Vec<String> {
             format::format_count(found.header.queries.len() as u64),
             format::format_count(found.header.n_docs),
             found.header.collection,
-            found.header.pool
+            describe_pool(&found.header.pool)
         ),
         "In the paper (Formal, Piwowarski & Clinchant, ECIR 2021): ColBERT on 400 queries of \
          TREC DL 2019 and 2020, without marker tokens and [MASK] tokens."
@@ -128,6 +129,12 @@ fn notes(found: &LateInteractionRankerAnalysis) -> Vec<String> {
     ];
     notes.extend(found.header.ranker.note.clone());
     notes
+}
+
+/// Describes the candidate pool of an analysis as a page shows it, such as `BM25 top 50`.
+pub(crate) fn describe_pool(pool: &str) -> String {
+    pool.parse::<CandidatePoolSpec>()
+        .map_or_else(|_| pool.to_owned(), |it| it.describe())
 }
 
 fn number(value: Option<f64>) -> TableValue {

@@ -376,8 +376,10 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
             count(overview.n_pairs)
         ),
         format!(
-            "Candidate pool {}; analyzer: {}.",
-            overview.pool, overview.analyzer
+            "Candidate pool: {} ({}); analyzer: {}.",
+            overview.pool.describe(),
+            overview.pool,
+            overview.analyzer
         ),
         limits(&overview.limits, overview.columns.iter().map(|it| it.probe)),
         format!(

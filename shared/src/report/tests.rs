@@ -196,7 +196,7 @@ fn the_tables_of_a_study_say_all_that_makes_them_again() {
             - Study tiny, mined 20 November 2026 by Axioscope 0.1.0, reported by Axioscope 0.1.0.
             - Instance hash 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, variant fixed.
             - Collection hash c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104: 480 documents, 52,000 terms; 60 queries, 3,000 query-document pairs.
-            - Candidate pool group; analyzer: a–z and digits, stop words kept, Porter stemmer.
+            - Candidate pool: all documents in the query's group (group); analyzer: a–z and digits, stop words kept, Porter stemmer.
             - Limits: length tolerance δ 10 terms, query-term occurrences ≥ 1, all instances kept; LNC2 repeats 2 to 4 times up to 240 terms (variant paper: up to 512, variant code: documents up to 256).
             - Fractions are over instances; brackets hold the 95 % interval of a percentile bootstrap over queries (10,000 draws, seed 42). p: test against .5 with Holm's correction for 3 tests. Ties are reported separately; they agree with the axiom only if the expected preference allows them. nDCG, RR, AP and P are those of the order of the documents in each candidate pool; a full run has another AP.
             - BM25: bm25, fingerprint f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1.

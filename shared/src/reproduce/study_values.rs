@@ -262,7 +262,7 @@ fn is_called(spec: &str, word: &str) -> bool {
 }
 
 /// Returns which ranker of the study stands in the row of each ranker of the paper, with its note,
-/// for example that it is small; `None` if the study has none of them.
+/// for example that it is small; `None` if all have the names of their rows and no notes.
 pub(super) fn rankers_of_rows_note(printed: &PublishedTable, study: &Study) -> Option<String> {
     let rows = printed.rows.iter().filter_map(|row| {
         let PublishedRowSubject::Ranker(word) = &row.subject else {
@@ -272,7 +272,11 @@ pub(super) fn rankers_of_rows_note(printed: &PublishedTable, study: &Study) -> O
         let found = rankers.find(|it| is_called(&it.spec, word))?;
         let note = found.note.as_ref();
         let note = note.map_or_else(String::new, |it| format!(" ({it})"));
-        Some(format!("{}: {}{note}", row.name, found.label))
+        match found.label == row.name {
+            true if note.is_empty() => None,
+            true => Some(format!("{}{note}", row.name)),
+            false => Some(format!("{}: {}{note}", row.name, found.label)),
+        }
     });
     let rows: Vec<String> = rows.collect();
     (!rows.is_empty()).then(|| format!("Ours in each row: {}.", rows.join("; ")))

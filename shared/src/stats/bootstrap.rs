@@ -98,8 +98,13 @@ pub fn bootstrap_fraction(queries: &[QueryVerdictCounts]) -> Option<SatisfiedFra
 /// Φ⁻¹(.975) + Φ⁻¹(.8).
 const POWER: f64 = 1.959_963_984_540_054 + 0.841_621_233_572_914_3;
 
-/// Returns the sample standard deviation (divided by n − 1); NaN with fewer than two values.
+/// Returns the sample standard deviation (divided by n − 1); exactly 0 if all values are equal, and
+/// NaN with fewer than two values.
 pub(crate) fn standard_deviation(values: &[f64]) -> f64 {
+    // The mean of equal values may be rounded to another value.
+    if values.len() > 1 && values.iter().all(|it| *it == values[0]) {
+        return 0.0;
+    }
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|it| (it - mean) * (it - mean)).sum();

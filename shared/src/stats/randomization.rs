@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::EstimateWithInterval;
-use super::bootstrap::{N_RESAMPLES, SEED, STREAM, bootstrap_fraction_difference};
+use super::bootstrap::{
+    N_RESAMPLES, SEED, STREAM, bootstrap_fraction_difference, standard_deviation,
+};
 
 /// The verdicts of two rankers on one query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -118,14 +120,12 @@ fn turned(leads: &[i64], mut sign: impl FnMut(usize) -> u64) -> i64 {
 }
 
 fn effect_size(units: &[TwoRankerSatisfiedCounts]) -> Option<f64> {
-    let n = units.len() as f64;
     let leads: Vec<f64> = units
         .iter()
         .map(|it| (it.n_agreeing_first as f64 - it.n_agreeing_second as f64) / it.n_verdicts as f64)
         .collect();
-    let mean = leads.iter().sum::<f64>() / n;
-    let squares: f64 = leads.iter().map(|it| (it - mean) * (it - mean)).sum();
-    let deviation = (squares / (n - 1.0)).sqrt();
+    let mean = leads.iter().sum::<f64>() / leads.len() as f64;
+    let deviation = standard_deviation(&leads);
     (deviation > 0.0).then(|| mean / deviation)
 }
 
@@ -196,6 +196,27 @@ mod tests {
         assert_eq!(randomization_p_value_of_mean(&[]), 1.0);
         assert_eq!(randomization_p_value_of_mean(&[0.0, 0.0]), 1.0);
         assert_eq!(randomization_p_value_of_mean(&[1.0]), 1.0);
+    }
+
+    /// The sums of these differences are rounded.
+    #[test]
+    fn equal_differences_have_no_effect_size() {
+        let of = |n_queries: usize, n_verdicts: u64| {
+            let queries = units(
+                &vec![2; n_queries],
+                &vec![1; n_queries],
+                &vec![n_verdicts; n_queries],
+            );
+            compare_satisfied_fractions(&queries).unwrap().effect_size
+        };
+        for n_queries in 2..40 {
+            assert_eq!([of(n_queries, 10), of(n_queries, 3)], [None, None]);
+        }
+        let mixed = units(&[2, 4, 3], &[1, 2, 2], &[10, 20, 10]);
+        assert_eq!(
+            compare_satisfied_fractions(&mixed).unwrap().effect_size,
+            None
+        );
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::controls::{InstanceFilter, StudyPageControls};
 use super::overview::QuerySplitSize;
 use crate::error::{Error, serialize_as_text};
 use crate::probe::transfer::UsedAndSkippedPairCounts;
-use crate::probe::{AxiomVariant, Probe, ProbeInstances, ScoreClaim, StudyDocNo};
+use crate::probe::{AxiomVariant, Probe, ProbeInstances, ScoreClaim, ScoreClaimKind, StudyDocNo};
 use crate::score::{RankerInfo, RankerQueryDocumentScores};
 use crate::stats::bootstrap::{self, QueryVerdictCounts};
 use crate::stats::quantile::median;
@@ -387,7 +387,9 @@ impl Study {
             let group = group.filter(|_| samples.instances.probe.is_dataset_transfer());
             units.add(group, counts.since(before));
         }
-        effect_of(&differences, counts, &units.counted)
+        let instances = samples.instances;
+        let kind = instances.probe.claim_kind(instances.variant);
+        effect_of(kind, &differences, counts, &units.counted)
     }
 }
 
@@ -484,13 +486,21 @@ fn difference(
     }
 }
 
+/// Returns the effect of samples with claims of this kind; `by_query` is from
+/// [`EffectCounts::since`].
 fn effect_of(
+    kind: ScoreClaimKind,
     differences: &[f64],
     counts: EffectCounts,
     by_query: &[QueryVerdictCounts],
 ) -> Option<BehavioralEffect> {
     let fraction = bootstrap::bootstrap_fraction(by_query)?;
-    let score = |it: f64| 2.0 * it - 1.0;
+    // A symmetric sample has no negative effect.
+    let least = match kind {
+        ScoreClaimKind::Different => 0.0,
+        _ => -1.0,
+    };
+    let score = |it: f64| (2.0 * it - 1.0).max(least);
     Some(BehavioralEffect {
         n_positive: counts.positive,
         n_tied: counts.neutral,

@@ -2,8 +2,8 @@
 //! effectiveness, before and after it, on queries that neither training has seen.
 //!
 //! Both rankers are compared on the same instances and queries. Fractions are tested by the paired
-//! randomization test of [`crate::stats::randomization`], as is the mean difference of a measure over
-//! queries; Holm's correction counts all rows of one repair.
+//! randomization test of [`crate::stats::randomization`], as is the mean difference of a measure
+//! over queries; Holm's correction counts all rows of one repair.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

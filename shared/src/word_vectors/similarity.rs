@@ -8,8 +8,9 @@ use crate::index::term_statistics::DistinctQueryTerms;
 use crate::text::Analyzer;
 use crate::text::vocabulary::TermNo;
 
-/// Similarities of the words of a text to those of a query. The vector of a term is that of the
-/// first token that gives it.
+/// Similarities of the words of a text to those of a query. The vector of a term is that of a token
+/// that gives it; of several tokens with a vector, that of the first in byte order, so that the
+/// order of words does not matter.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QueryWordSimilarities {
     /// The mean cosine over all pairs of distinct terms of the text and of the query; 0 for a pair
@@ -33,20 +34,32 @@ pub(super) fn cosine_of_word_vectors(
     row(a).zip(row(b)).map(|(a, b)| a * b).sum()
 }
 
-/// Returns the row of each distinct query term: that of the first token that gives it.
+/// Returns the row of each distinct query term, as described for [`QueryWordSimilarities`].
 pub(crate) fn query_term_vector_rows(
     vectors: &WordVectors,
     analyzer: &Analyzer,
     query: &str,
     terms: &DistinctQueryTerms,
 ) -> Vec<Option<WordVectorNo>> {
-    let mut rows: Vec<Option<Option<WordVectorNo>>> = vec![None; terms.len()];
+    let mut rows = vec![None; terms.len()];
     for_each_term_token(analyzer, query, |token, term| {
         if let Some(place) = terms.iter().position(|it| it.term == term) {
-            rows[place].get_or_insert_with(|| vectors.row_of_word(token));
+            rows[place] = row_of_first_word(vectors, rows[place], vectors.row_of_word(token));
         }
     });
-    rows.into_iter().map(Option::flatten).collect()
+    rows
+}
+
+/// Returns the row of the word that is first in byte order.
+fn row_of_first_word(
+    vectors: &WordVectors,
+    a: Option<WordVectorNo>,
+    b: Option<WordVectorNo>,
+) -> Option<WordVectorNo> {
+    match (a, b) {
+        (Some(a), Some(b)) if vectors.word_at_row(b) < vectors.word_at_row(a) => Some(b),
+        _ => a.or(b),
+    }
 }
 
 /// Returns the cosine of each pair of query terms, row by row.
@@ -74,7 +87,8 @@ pub(crate) fn mean_and_nearest_query_similarity(
 ) -> QueryWordSimilarities {
     let mut distinct: BTreeMap<TermNo, Option<WordVectorNo>> = BTreeMap::new();
     for (term, row) in words {
-        distinct.entry(term).or_insert(row);
+        let chosen = distinct.entry(term).or_default();
+        *chosen = row_of_first_word(vectors, *chosen, row);
     }
     let mut found = QueryWordSimilarities::default();
     let mut sum = 0.0;
@@ -98,4 +112,53 @@ pub(crate) fn mean_and_nearest_query_similarity(
         found.mean_cosine = sum / n as f64;
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::IndexBuilder;
+    use crate::word_vectors::IndexedWordVectors;
+
+    /// Returns the similarities of two documents to two queries; the second of each has the words
+    /// of the first in reverse order.
+    fn similarities(vectors: &[(&str, [f32; 2])]) -> Vec<QueryWordSimilarities> {
+        let vectors = WordVectors::from_words_and_vectors(vectors);
+        let mut builder = IndexBuilder::with_analyzer(Analyzer::default()).with_stored_tokens();
+        let docs = ["engine engines motor", "motor engines engine"];
+        docs.iter().for_each(|it| builder.add_document(it));
+        let index = builder.finish().unwrap();
+        let rows = vectors.token_rows_of_index(&index);
+        let known = IndexedWordVectors::new(&vectors, &index, &rows);
+        let of = |query: &str, doc: u32| {
+            let terms = index.query_term_statistics(query);
+            let words = known.query_term_vector_rows(query, &terms);
+            known.mean_and_nearest_query_similarity(doc, &terms, &words)
+        };
+        let queries = ["car cars", "cars car"];
+        let each = queries
+            .into_iter()
+            .flat_map(|query| [0, 1].map(|doc| of(query, doc)));
+        each.collect()
+    }
+
+    #[test]
+    fn the_vector_of_a_term_does_not_depend_on_the_order_of_words() {
+        // The terms `engin` and `motor` have the cosines .6 and 0.
+        let of_one_token = [("cars", [1.0, 0.0]), ("engines", [0.6, 0.8])];
+        // Of two tokens with a vector, the first in byte order counts.
+        let of_both_tokens = [
+            ("engines", [0.0, 1.0]),
+            ("engine", [0.6, 0.8]),
+            ("cars", [0.0, 1.0]),
+            ("car", [1.0, 0.0]),
+        ];
+        for vectors in [&of_one_token[..], &of_both_tokens] {
+            for found in similarities(vectors) {
+                assert!((found.mean_cosine - 0.3).abs() < 1e-6, "{found:?}");
+                let (cosine, pairs) = found.nearest.unwrap();
+                assert!((cosine - 0.6).abs() < 1e-6 && pairs.len() == 1, "{pairs:?}");
+            }
+        }
+    }
 }

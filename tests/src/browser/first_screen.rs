@@ -86,6 +86,8 @@ fn titles_say_what_a_page_is_about_and_the_skip_link_moves_the_focus() {
                 "Figures, Glaciers, bread and bridges · Axioscope",
             ),
             ("/studies/demo/compare", "Compare rankers, demo · Axioscope"),
+            ("/people", "People · Axioscope"),
+            ("/join", "Join · Axioscope"),
             ("/about", "About · Axioscope"),
         ] {
             tab.open(address);
@@ -95,6 +97,31 @@ fn titles_say_what_a_page_is_about_and_the_skip_link_moves_the_focus() {
         tab.js("document.querySelector('a.skip').focus()", &[]);
         tab.press(thirtyfour::Key::Enter);
         tab.wait_until("the focus", "return document.activeElement.id === 'main'");
+    });
+}
+
+#[test]
+fn an_opened_page_has_the_focus_and_going_back_returns_it_to_the_link() {
+    const HEADING: &str = "return document.activeElement.matches('main h1')";
+    with_tab(demo_site::origin(), |tab| {
+        tab.open("/studies/demo");
+        tab.wait_for_count("the map", "[role=grid] a.cell[data-step]", ">= 12");
+        tab.js(
+            "document.querySelector(`a.cell[tabindex='0']`).focus()",
+            &[],
+        );
+        tab.press(thirtyfour::Key::Enter);
+        tab.wait_for_count("rows", "a.line", "> 5");
+        tab.wait_until("the heading of the list", HEADING);
+        tab.js("document.querySelector('#row-1').focus()", &[]);
+        tab.press(thirtyfour::Key::Enter);
+        tab.wait_for_element("the documents", ".docs:not(.waiting)");
+        tab.wait_until("the heading of the instance", HEADING);
+        tab.back();
+        tab.wait_until("the row", "return document.activeElement.id === 'row-1'");
+        tab.back();
+        let cell = "return document.activeElement.matches(`a.cell[tabindex='0']`)";
+        tab.wait_until("the cell", cell);
     });
 }
 

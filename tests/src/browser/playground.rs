@@ -29,7 +29,7 @@ fn the_page_opens_with_an_example_that_typing_replaces() {
         let query = "return document.querySelector('#playground-query').value";
         tab.open("/playground");
         tab.wait_for_text("This is an example.");
-        tab.wait_for_text("BM25 violates it, QL satisfies it.");
+        tab.wait_for_text("BM25 violates it; QL satisfies it.");
         tab.wait_for_text("“feed” decides");
         // A click selects the text of the field, and the next one sets the cursor.
         tab.click_at("#playground-query");

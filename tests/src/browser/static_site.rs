@@ -21,7 +21,7 @@ const LINKS: &str = "return [...document.querySelectorAll('a[href]')]
 
 /// Whether the page has its content.
 const IS_READY: &str = "return document.querySelector('main h1') !== null
-    && document.querySelector('main :is(.waiting, .loading, .until)') === null
+    && document.querySelector('main :is(.waiting, .loading, .until, .waits)') === null
     && document.getElementById('first-paint') === null
     && document.readyState === 'complete'";
 

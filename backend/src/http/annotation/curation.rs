@@ -24,7 +24,7 @@ use crate::annotation::task_state::InMemoryTaskState;
 use crate::annotation::{
     ensure_loaded_study_is_unchanged, ensure_study_is_unchanged, new_task_from_study,
 };
-use crate::error::{Error, run_blocking};
+use crate::error::Error;
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
@@ -65,7 +65,6 @@ pub(in crate::http) async fn get_task_progress(
     ApiRequest(app, _, asked): ApiRequest<GetTaskProgressRequest>,
 ) -> JsonResult<TaskProgressResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     Ok(Json(TaskProgressResponse {
         progress: app.annotation.measure_task_progress(&desk).await?,
         annotators: names(&app, asked.task).await?,
@@ -76,7 +75,6 @@ pub(in crate::http) async fn get_agreement(
     ApiRequest(app, _, asked): ApiRequest<GetAgreementRequest>,
 ) -> JsonResult<AgreementResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     let agreements = app.annotation.agreement_report(&desk).await?;
     Ok(Json(AgreementResponse {
         agreement: (*agreements).clone(),
@@ -88,7 +86,6 @@ pub(in crate::http) async fn list_disputes(
     ApiRequest(app, _, asked): ApiRequest<ListDisputesRequest>,
 ) -> JsonResult<Vec<AdjudicationQueueItem>> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     Ok(Json(app.annotation.adjudication_queue(&desk).await?))
 }
 
@@ -156,8 +153,8 @@ pub(in crate::http) async fn export_task(
             false => "",
         }
     );
-    let _place = app.limits.acquire_computation_slot().await;
-    let file = run_blocking("exporting a task", move || {
+    let slot = app.limits.computations.acquire().await;
+    let file = slot.run("exporting a task", move || {
         let (row, log) = (desk.task_row(), desk.clone_event_log());
         let (items, named): (Vec<_>, Vec<_>) = rows.into_iter().map(|it| (it.item, it.ids)).unzip();
         let source = AnnotationExportInput {
@@ -200,7 +197,6 @@ async fn drawn(
         return Err(InputError::unsupported_value("simulation", reason).into());
     }
     let listed = find_study(app, caller, &task.study).await?;
-    let _place = app.limits.acquire_computation_slot().await;
     let drawn = app
         .studies
         .compute(&listed, move |study| new_task_from_study(study, task));

@@ -17,7 +17,6 @@ pub(in crate::http) async fn get_own_data(
     ApiRequest(app, caller, _): ApiRequest<GetOwnDataRequest>,
 ) -> Result<impl IntoResponse + use<>, Error> {
     let person = caller.require_person()?.id;
-    let _place = app.limits.acquire_computation_slot().await;
     let tasks = app.annotation.person_data_by_task(person).await?;
     let data = app.store.person_data(person, tasks).await?;
     let name = "attachment; filename=\"axioscope-my-data.json\"";

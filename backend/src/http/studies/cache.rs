@@ -9,7 +9,7 @@ use shared::study::controls::StudyPageControls;
 use shared::study::overview::{StudyOverview, StudySummary};
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::cache::LruComputationCache;
+use crate::cache::{ComputationSlots, LruComputationCache};
 use crate::error::{Error, run_blocking};
 use crate::http::content_coding::ContentCoding;
 use crate::pipeline;
@@ -37,9 +37,11 @@ const EXPORTS: usize = 32;
 const EXPORT_BYTES: usize = 256 << 20;
 
 /// Caches studies, their sorted instances, summaries, overviews, late-interaction analyses and
-/// exports, by study and revision. Also lets one request at a time change a study.
+/// exports, by study and revision. Whatever is not cached is computed in a slot. Also lets one
+/// request at a time change a study.
 pub(in crate::http) struct StudyCache {
     folder: DataFolder,
+    slots: ComputationSlots,
     studies: LruComputationCache<Version, Arc<Study>>,
     orders: LruComputationCache<Version, Arc<InstanceOrders>>,
     summaries: LruComputationCache<Version, StudySummary>,
@@ -57,9 +59,10 @@ pub(in crate::http) struct StudyCache {
 type Version = (String, i64);
 
 impl StudyCache {
-    pub(in crate::http) fn new(folder: DataFolder) -> StudyCache {
+    pub(in crate::http) fn new(folder: DataFolder, slots: ComputationSlots) -> StudyCache {
         StudyCache {
             folder,
+            slots,
             studies: LruComputationCache::with_max_values(STUDIES),
             orders: LruComputationCache::with_max_values(STUDIES),
             summaries: LruComputationCache::with_max_values(SUMMARIES),
@@ -82,8 +85,9 @@ impl StudyCache {
 
     /// Returns the summary of a study with its present visibility.
     pub(super) async fn summary(&self, listed: &StudyListEntry) -> Result<StudySummary, Error> {
-        let make = self.compute(listed, |study| Ok(study.summary(false)?));
-        let summary = self.summaries.get_or_compute(version(listed), make).await?;
+        let prepare = self.prepare(listed, |study| Ok(study.summary(false)?));
+        let summary = self.summaries.get_or_compute(version(listed), prepare);
+        let summary = summary.await?;
         Ok(StudySummary {
             is_published: listed.is_published,
             ..summary
@@ -97,9 +101,9 @@ impl StudyCache {
         controls: StudyPageControls,
     ) -> Result<StudyOverview, Error> {
         let state = serde_json::to_string(&controls).expect("controls are JSON");
-        let make = self.compute(listed, move |study| Ok(study.overview(&controls)?));
+        let prepare = self.prepare(listed, move |study| Ok(study.overview(&controls)?));
         self.overviews
-            .get_or_compute((version(listed), state), make)
+            .get_or_compute((version(listed), state), prepare)
             .await
     }
 
@@ -115,11 +119,11 @@ impl StudyCache {
         });
         let key = (version(listed), files.await?);
         let (folder, name) = (self.folder.clone(), listed.name.clone());
-        let make = self.compute(listed, move |study| {
+        let prepare = self.prepare(listed, move |study| {
             let analyses = late_interaction::load_late_interaction_analyses(&folder, &name)?;
             Ok(Arc::new(study.add_ranker_slugs_to_analyses(analyses)))
         });
-        let analyses = self.analyses.get_or_compute(key.clone(), make).await?;
+        let analyses = self.analyses.get_or_compute(key.clone(), prepare).await?;
         self.analyses
             .remove_where(|it| it.0.0 == listed.name && *it != key);
         Ok(analyses)
@@ -134,32 +138,37 @@ impl StudyCache {
         self.exports.get(&(version(listed), coding))
     }
 
-    /// Returns the export of a study, which `make` computes if it is not cached. Exports of older
+    /// Returns the export of a study, which `write` computes if it is not cached. Exports of older
     /// revisions are removed.
     pub(in crate::http) async fn export(
         &self,
         listed: &StudyListEntry,
         coding: ContentCoding,
-        make: impl Future<Output = Result<Bytes, Error>>,
+        write: impl FnOnce(&Study) -> Result<Bytes, Error> + Send + 'static,
     ) -> Result<Bytes, Error> {
         let key = (version(listed), coding);
-        let file = self.exports.get_or_compute(key, make).await?;
+        let prepare = self.prepare(listed, write);
+        let file = self.exports.get_or_compute(key, prepare).await?;
         self.exports.remove_where(|((name, revision), _)| {
             *name == listed.name && *revision < listed.revision
         });
         Ok(file)
     }
 
-    /// Returns a study from the cache; loads it if it is absent or has a newer revision.
+    /// Returns a study from the cache; loads it if it is absent or has a newer revision. All
+    /// callers share a load, which goes on if they are dropped.
     pub(in crate::http) async fn study(
         &self,
         listed: &StudyListEntry,
     ) -> Result<Arc<Study>, Error> {
         let (folder, name) = (self.folder.clone(), listed.name.clone());
-        let load = run_blocking("loading a study", move || {
-            Ok(Arc::new(pipeline::load_study(&folder, &name)?))
-        });
-        self.studies.get_or_compute(version(listed), load).await
+        let prepare = async {
+            let slot = self.slots.acquire().await;
+            Ok(slot.run("loading a study", move || {
+                Ok(Arc::new(pipeline::load_study(&folder, &name)?))
+            }))
+        };
+        self.studies.get_or_compute(version(listed), prepare).await
     }
 
     /// Returns the sorted instances of a study.
@@ -168,23 +177,36 @@ impl StudyCache {
         listed: &StudyListEntry,
     ) -> Result<Arc<InstanceOrders>, Error> {
         let folder = self.folder.clone();
-        let make = self.compute(listed, move |study| {
+        let prepare = self.prepare(listed, move |study| {
             Ok(Arc::new(pipeline::load_instance_orders(&folder, study)?))
         });
-        let orders = self.orders.get_or_compute(version(listed), make).await?;
+        let orders = self.orders.get_or_compute(version(listed), prepare).await?;
         self.orders
             .remove_where(|it| it.0 == listed.name && it.1 < listed.revision);
         Ok(orders)
     }
 
-    /// Returns the result of `compute` on a study. It runs off the async threads.
+    /// Returns the result of `compute` on a study. It runs off the async threads, in a slot.
     pub(in crate::http) async fn compute<T: Send + 'static>(
         &self,
         listed: &StudyListEntry,
         compute: impl FnOnce(&Study) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
+        self.prepare(listed, compute).await?.await
+    }
+
+    /// Waits for a study and for a slot, and returns the computation of `compute` in it.
+    async fn prepare<T: Send + 'static, C>(
+        &self,
+        listed: &StudyListEntry,
+        compute: C,
+    ) -> Result<impl Future<Output = Result<T, Error>> + Send + use<T, C>, Error>
+    where
+        C: FnOnce(&Study) -> Result<T, Error> + Send + 'static,
+    {
         let study = self.study(listed).await?;
-        run_blocking("reading a study", move || compute(&study)).await
+        let slot = self.slots.acquire().await;
+        Ok(slot.run("reading a study", move || compute(&study)))
     }
 }
 

@@ -5,7 +5,8 @@ use shared::api::manage_studies::{UpdateStudyRequest, UploadStudyRequest};
 use shared::study::overview::StudySummary;
 use shared::user_text::{normalize_study_description, normalize_study_title};
 
-use crate::error::{Error, run_blocking};
+use crate::cache::run_to_end;
+use crate::error::run_blocking;
 use crate::http::AppState;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::pipeline::{self, StudyReplacementPolicy};
@@ -22,7 +23,7 @@ pub(in crate::http) async fn update_study(
     let description = description.map(normalize_study_description).transpose()?;
     let name = asked.study;
     // Changes that are cut off, since the client disconnects, would leave row and files apart.
-    let changing = tokio::spawn(async move {
+    run_to_end("changing a study", async move {
         let _turn = app.studies.acquire_change_turn().await;
         app.store.study_entry_by_name(&name).await?;
         if title.is_some() || description.is_some() {
@@ -41,9 +42,8 @@ pub(in crate::http) async fn update_study(
             app.store.set_study_visibility(&name, visibility).await?;
         }
         stored_summary(&app, &name).await
-    });
-    let what = "changing a study";
-    changing.await.unwrap_or(Err(Error::Panicked { what }))
+    })
+    .await
 }
 
 /// Stores an uploaded study, which is withdrawn until it is published.
@@ -64,7 +64,7 @@ pub(in crate::http) async fn upload_study(
         false => StudyReplacementPolicy::Keep,
     };
     // One at a time: a study of the largest size takes much memory.
-    let storing = tokio::spawn(async move {
+    run_to_end("storing a study", async move {
         let _turn = app.studies.acquire_change_turn().await;
         let study = run_blocking("checking a study", move || {
             pipeline::name_and_validate_upload(&mut study, &name)?;
@@ -75,9 +75,8 @@ pub(in crate::http) async fn upload_study(
         let folder = app.studies.folder();
         pipeline::store_uploaded_study(&app.store, folder, study, finished).await?;
         stored_summary(&app, &name).await
-    });
-    let what = "storing a study";
-    storing.await.unwrap_or(Err(Error::Panicked { what }))
+    })
+    .await
 }
 
 async fn stored_summary(app: &AppState, name: &str) -> JsonResult<StudySummary> {

@@ -327,8 +327,8 @@ async fn the_public_listener_has_no_operator_routes() {
             with_token(knock(method, path), &site.token),
         ] {
             let answer = site.send(asked).await;
-            let says_nothing = String::from_utf8_lossy(&answer.body).contains("nothing at");
-            let is_absent = says_nothing && answer.status == StatusCode::NOT_FOUND;
+            let says_so = String::from_utf8_lossy(&answer.body).contains("does not exist");
+            let is_absent = says_so && answer.status == StatusCode::NOT_FOUND;
             assert_eq!(
                 is_absent, is_for_operators,
                 "{method} {path} {}",

@@ -1,12 +1,20 @@
 //! Slow or demanding clients must not affect others.
 
-use axum::response::Response;
+use std::sync::mpsc;
+
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures_util::{StreamExt, stream};
 
+use shared::api::own_data::GetOwnDataRequest;
+use shared::first_paint::FIRST_PAINT_ID;
+
+use super::review::{Table, ann, call};
 use super::*;
+use crate::cache::MAX_COMPUTATIONS;
 use crate::http::content_coding::{self, ContentCoding};
-use crate::http::limits::{MAX_DOWNLOADS_PER_CLIENT, SCORINGS_OF_ONE};
+use crate::http::limits::{ClientKey, MAX_DOWNLOADS_PER_CLIENT, SCORINGS_OF_ONE};
+use crate::http::people;
 use crate::store::studies::{StudyListEntry, late_interaction};
 
 /// Returns a request of a client at another address.
@@ -187,6 +195,147 @@ async fn scorings_of_one_address_are_few_at_once() {
     assert_eq!(again.status, StatusCode::OK);
 }
 
+/// Starts computations on a study in all slots, for clients that disconnect. They end when the
+/// result is dropped.
+async fn fill_computation_slots(site: &Site, study: &str) -> Vec<mpsc::Sender<()>> {
+    let listed = site.app.store.study_entry_by_name(study).await.unwrap();
+    let (started, mut starts) = tokio::sync::mpsc::unbounded_channel();
+    let mut clients = tokio::task::JoinSet::new();
+    let mut ends = Vec::new();
+    for _ in 0..MAX_COMPUTATIONS {
+        let (app, listed, started) = (site.app.clone(), listed.clone(), started.clone());
+        let (end, ended) = mpsc::channel();
+        ends.push(end);
+        clients.spawn(async move {
+            let compute = move |_: &Study| {
+                started.send(()).unwrap();
+                let _ = ended.recv();
+                Ok(())
+            };
+            app.studies.compute(&listed, compute).await
+        });
+    }
+    for _ in 0..MAX_COMPUTATIONS {
+        starts.recv().await.unwrap();
+    }
+    clients.shutdown().await;
+    ends
+}
+
+#[tokio::test]
+async fn computations_whose_clients_left_still_count() {
+    let table = Table::new().await;
+    let (site, task) = (&table.site, table.task.0);
+    let ends = fill_computation_slots(site, "rivers").await;
+    let instances = "/api/studies/rivers/rankers/bm25/probes/tfc1/instances";
+    let waiting_paths = [
+        "/api/studies/rivers".to_owned(),
+        "/api/studies/rivers/figures".to_owned(),
+        "/api/studies/rivers/late-interaction".to_owned(),
+        "/api/studies/rivers/human-judgments".to_owned(),
+        instances.to_owned(),
+        format!("/api/annotation/tasks/{task}/progress"),
+        format!("/api/annotation/tasks/{task}/agreement"),
+        format!("/api/annotation/tasks/{task}/disputes"),
+        format!("/api/annotation/tasks/{task}/export"),
+    ];
+    let mut waiting = tokio::task::JoinSet::new();
+    for path in waiting_paths {
+        let asked = with_token(request("GET", &path, ""), &site.token);
+        let answer = site.router.clone().oneshot(asked);
+        waiting.spawn(async move { (path, answer.await.unwrap().status()) });
+    }
+    let own_data = people::get_own_data(call(site, ann(), GetOwnDataRequest {}));
+    waiting.spawn(async move {
+        let answer = own_data.await.into_response();
+        ("own data".to_owned(), answer.status())
+    });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(waiting.try_join_next().map(Result::unwrap), None);
+    drop(ends);
+    while let Some(answered) = waiting.join_next().await {
+        let (path, status) = answered.unwrap();
+        assert_eq!(status, StatusCode::OK, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_waits_for_its_texts_only_a_moment() {
+    let site = Site::new(ListenScope::Network).await;
+    let has_texts = async || {
+        let page = tokio::time::timeout(Duration::from_secs(10), site.get("/studies/open"));
+        let page = page.await.unwrap();
+        assert_eq!(page.status, StatusCode::OK);
+        String::from_utf8_lossy(&page.body).contains(FIRST_PAINT_ID)
+    };
+    let ends = fill_computation_slots(&site, "hidden").await;
+    assert!(!has_texts().await);
+    drop(ends);
+    let has_texts_later = async { while !has_texts().await {} };
+    tokio::time::timeout(Duration::from_secs(10), has_texts_later)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_page_beyond_the_rate_limit_has_no_texts() {
+    let site = Site::new(ListenScope::Network).await;
+    let has_texts = async |peer: [u8; 4]| {
+        let page = from(peer, request("GET", "/studies/open", ""));
+        let page = site.send(page).await;
+        assert_eq!(page.status, StatusCode::OK);
+        String::from_utf8_lossy(&page.body).contains(FIRST_PAINT_ID)
+    };
+    let listed = site.app.store.study_entry_by_name("open").await.unwrap();
+    site.app.studies.study(&listed).await.unwrap();
+    let (demanding, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+    assert!(has_texts(demanding).await);
+    let limit = &site.app.limits.reads;
+    while limit.take(ClientKey::Address(demanding.into())).is_ok() {}
+    for _ in 0..10 {
+        limit.count(ClientKey::Address(demanding.into()));
+    }
+    assert!(!has_texts(demanding).await);
+    assert!(has_texts(other).await);
+}
+
+#[tokio::test]
+async fn scorings_whose_clients_left_still_count() {
+    let site = Site::new(ListenScope::Network).await;
+    let client = Some(ClientKey::Address([192, 0, 2, 1].into()));
+    let (started, mut starts) = tokio::sync::mpsc::unbounded_channel();
+    let mut clients = tokio::task::JoinSet::new();
+    let mut ends = Vec::new();
+    for _ in 0..SCORINGS_OF_ONE {
+        let slot = site.app.limits.scoring(client).unwrap();
+        let started = started.clone();
+        let (end, ended) = mpsc::channel::<()>();
+        ends.push(end);
+        clients.spawn(async move {
+            let work = move || {
+                started.send(()).unwrap();
+                let _ = ended.recv();
+                Ok(())
+            };
+            slot.run("waiting", work).await
+        });
+    }
+    for _ in 0..SCORINGS_OF_ONE {
+        starts.recv().await.unwrap();
+    }
+    clients.shutdown().await;
+    assert!(site.app.limits.scoring(client).is_err());
+    drop(ends);
+    let freed = async {
+        while site.app.limits.scoring(client).is_err() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), freed)
+        .await
+        .unwrap();
+}
+
 #[tokio::test]
 async fn a_study_is_written_once() {
     let site = Site::new(ListenScope::Loopback).await;
@@ -199,7 +348,7 @@ async fn a_study_is_written_once() {
         .await;
     let listed = site.app.store.study_entry_by_name("open").await.unwrap();
     let what = "writing it again";
-    let again = async { Err(Error::Panicked { what }) };
+    let again = move |_: &Study| Err(Error::Panicked { what });
     let shelf = &site.app.studies;
     let kept = shelf.export(&listed, ContentCoding::Brotli, again).await;
     assert_eq!(kept.unwrap(), answer.body);
@@ -239,8 +388,8 @@ async fn a_study_that_was_made_again_is_not_kept_as_it_was() {
     let mut now = site.app.store.study_entry_by_name("open").await.unwrap();
     now.revision += 1;
     let write = async |listed: &StudyListEntry, coding| {
-        let make = async { Ok(Bytes::from("a study")) };
-        shelf.export(listed, coding, make).await.unwrap();
+        let write = |_: &Study| Ok(Bytes::from("a study"));
+        shelf.export(listed, coding, write).await.unwrap();
     };
     write(&before, ContentCoding::Gzip).await;
     write(&before, ContentCoding::Brotli).await;

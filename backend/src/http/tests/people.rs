@@ -327,7 +327,7 @@ async fn a_revoked_person_has_no_session() {
         .await
         .problem();
     assert_eq!(status, 403);
-    assert!(error.contains("themselves"), "{error}");
+    assert!(error.contains("your own access"), "{error}");
     site.ask_by(&away(&other), &operator.session)
         .await
         .json::<PeopleAndInvitationsResponse>();
@@ -481,4 +481,29 @@ async fn without_tls_an_invitation_is_not_used_for_nothing() {
         .send(asked("https://axio.example", "axio.example"))
         .await;
     assert_eq!(secure.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn other_sessions_end_with_the_password_even_if_the_client_disconnects() {
+    let site = Site::new(ListenScope::Network).await;
+    let store = &site.app.store;
+    let ada = site.somebody(AccessRole::Annotator, "Ada").await;
+    let other = site.begin_session(&ada.person).await;
+    let is_stored = async || {
+        let known = store.person_by_id(ada.person.id).await.unwrap();
+        known.password_hash.is_some()
+    };
+    drop_once(is_stored, site.set_password(&ada.session)).await;
+    let has_ended = async {
+        while store
+            .validate_and_extend_session(&other, unix_time_ms())
+            .await
+            .unwrap()
+            .is_some()
+        {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let has_ended = tokio::time::timeout(Duration::from_secs(10), has_ended).await;
+    has_ended.expect("the other session has ended");
 }

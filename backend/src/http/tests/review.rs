@@ -57,13 +57,13 @@ pub(super) fn call<E>(site: &Site, caller: Caller, asked: E) -> ApiRequest<E> {
 }
 
 /// A server with an open task of a published study.
-struct Table {
-    site: Site,
-    task: TaskId,
+pub(super) struct Table {
+    pub(super) site: Site,
+    pub(super) task: TaskId,
 }
 
 impl Table {
-    async fn new() -> Table {
+    pub(super) async fn new() -> Table {
         let site = Site::new(ListenScope::Network).await;
         site.store_study(&rivers("rivers")).await;
         let store = &site.app.store;
@@ -189,6 +189,53 @@ pub(super) fn status(error: Error) -> (u16, String) {
     let words = error.public_message();
     let response = axum::response::IntoResponse::into_response(error);
     (response.status().as_u16(), words)
+}
+
+#[tokio::test]
+async fn a_task_is_the_same_in_memory_and_database_if_a_curator_disconnects() {
+    let table = Table::new().await;
+    let store = &table.site.app.store;
+    let asked = UpdateTaskRequest {
+        task: table.task,
+        status: None,
+        are_results_public: Some(true),
+        guidelines: None,
+    };
+    let update = curation::update_task(table.call(cat(), asked));
+    let is_stored = async || {
+        let row = store.annotation_task(table.task).await;
+        row.unwrap().results_public
+    };
+    drop_once(is_stored, update).await;
+    let is_changed = async {
+        while !table.task_state().await.task_row().results_public {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let is_changed = tokio::time::timeout(Duration::from_secs(10), is_changed).await;
+    is_changed.expect("the task in memory is that of the database");
+}
+
+#[tokio::test]
+async fn leases_are_stored_even_if_an_annotator_disconnects() {
+    let table = Table::new().await;
+    let store = &table.site.app.store;
+    let desk = table.task_state().await;
+    let person = ann().person_no().unwrap();
+    let is_leased = async || desk.item_lease_expiry_ms(person, ItemNo(0)).is_some();
+    drop_once(is_leased, table.next(ann(), 1)).await;
+    let is_stored = async {
+        while store
+            .annotation_leases_including_expired(table.task)
+            .await
+            .unwrap()
+            .is_empty()
+        {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let is_stored = tokio::time::timeout(Duration::from_secs(10), is_stored).await;
+    is_stored.expect("the lease is in the database");
 }
 
 #[tokio::test]

@@ -21,6 +21,10 @@ const BUILT_IN: [(&str, &str); 2] = [
 /// Keys that a recipe need not have.
 const OPTIONAL_KEYS: [&str; 2] = ["features.vectors", "selection.patience"];
 
+/// The second derivatives of the library, which are those of XGBoost, divided by those of LightGBM.
+/// The first derivatives are the same.
+const HESSIAN_RATIO: f64 = 2.0;
+
 /// Maximum number of trees, and of leaves of a tree.
 const MAX_TREES: usize = 10_000;
 const MAX_LEAVES: usize = 1024;
@@ -62,13 +66,14 @@ pub(crate) struct FeatureSettings {
 pub(crate) struct BoostingSettings {
     /// The largest number of trees.
     pub n_trees: usize,
-    /// The factor of each tree.
+    /// The factor of each tree, as in LightGBM.
     pub learning_rate: f64,
     /// The largest number of leaves of a tree.
     pub max_leaves: usize,
-    /// The smallest number of documents of a leaf.
+    /// The smallest number of documents of a leaf, of those with a second derivative. LightGBM
+    /// estimates it from the second derivatives.
     pub min_data_in_leaf: usize,
-    /// The smallest sum of second derivatives in a leaf.
+    /// The smallest sum of LightGBM's second derivatives in a leaf.
     pub min_hessian_in_leaf: f64,
     /// The weight of the squared values of leaves in the loss.
     pub l2: f64,
@@ -209,7 +214,10 @@ impl LambdaMartRecipe {
         }
     }
 
-    /// Returns the parameters of the library that grows the trees.
+    /// Returns the parameters of the library that grows the trees. A leaf has the value
+    /// `-eta * G / (H + lambda)`, where `G` and `H` are the sums of the first and second
+    /// derivatives, so that what is multiplied by or added to or compared with `H` is scaled to
+    /// get the leaves of LightGBM.
     pub(super) fn library_parameters(&self) -> Result<TrainingParams, TrainingError> {
         let boosting = &self.boosting;
         let refused = |it: HessboostError| invalid_recipe(&self.name, it.to_string());
@@ -220,10 +228,10 @@ impl LambdaMartRecipe {
             .grow_policy(GrowPolicy::LossGuide)
             .unlimited_depth()
             .max_leaves(boosting.max_leaves)
-            .eta(boosting.learning_rate)
+            .eta(HESSIAN_RATIO * boosting.learning_rate)
             .min_child_groups(boosting.min_data_in_leaf)
-            .min_child_weight(boosting.min_hessian_in_leaf)
-            .lambda(boosting.l2)
+            .min_child_weight(HESSIAN_RATIO * boosting.min_hessian_in_leaf)
+            .lambda(HESSIAN_RATIO * boosting.l2)
             .max_bin(boosting.max_bins)
             .build()
             .map_err(refused)

@@ -139,3 +139,69 @@ fn leaves_have_the_minimum_number_of_documents() {
     assert!(grown("2").0 < 20);
     assert_eq!(grown("500").1, 1);
 }
+
+/// LightGBM 4.7.0: `lightgbm.train` with `objective=lambdarank`, `deterministic=True`,
+/// `num_leaves=4`, `min_data_in_leaf=1` and the values below, then `predict` of the first documents
+/// after 1 and after 3 trees. With a larger `min_data_in_leaf` trees differ, because LightGBM
+/// estimates the number of documents of a leaf from its second derivatives.
+#[test]
+fn scores_are_those_of_lightgbm() {
+    let (mut features, mut grades) = (Vec::new(), Vec::new());
+    for at in 0..30 {
+        let (first, second) = (at * 7 % 5, at * at % 7 % 4);
+        let mut values = [f32::NAN; N_RANKING_FEATURES];
+        (values[0], values[1]) = (first as f32, second as f32);
+        features.push(values);
+        grades.push(((first + second + at * at % 4) / 3) as f32);
+    }
+    let group_sizes = vec![5; 6];
+    let rows = MatrixRows {
+        grades,
+        group_sizes,
+    };
+    let matrix = rows.matrix(&features).unwrap();
+    let first_docs: Vec<&RankingFeatureValues> = features[..4].iter().collect();
+    // With the larger l2, the bound on the sum of second derivatives forbids leaves.
+    for (l2, min_hessian, n_trees, expected) in [
+        (
+            "0.0",
+            "0.001",
+            1,
+            [-0.177_282_853, 0.147_530_499, 0.187_092_535, 0.147_530_499],
+        ),
+        (
+            "0.0",
+            "0.001",
+            3,
+            [-0.514_879_412, 0.441_943_104, 0.520_383_525, -0.156_511_63],
+        ),
+        (
+            "2.0",
+            "0.8",
+            1,
+            [-0.062_167_746, 0.054_279_267, 0.054_279_267, 0.054_279_267],
+        ),
+        (
+            "2.0",
+            "0.8",
+            3,
+            [-0.248_005_389, 0.104_232_327, 0.203_047_253, -0.060_057_621],
+        ),
+    ] {
+        let mut recipe = recipe();
+        for (key, value) in [
+            ("max_leaves", "4"),
+            ("min_data_in_leaf", "1"),
+            ("l2", l2),
+            ("min_hessian_in_leaf", min_hessian),
+        ] {
+            recipe.set(key, value).unwrap();
+        }
+        let parameters = recipe.library_parameters().unwrap();
+        let trees = grow_trees(&parameters, &matrix, None, n_trees).unwrap();
+        let scores = trees.score(&first_docs).unwrap();
+        for (score, expected) in scores.iter().zip(expected) {
+            assert!((score - expected).abs() < 1e-5, "{l2} {n_trees} {scores:?}");
+        }
+    }
+}

@@ -8,16 +8,30 @@ use shared::compare::query_list::{
     ComparedQueryGroup, ReciprocalRankChangeKind, TopDocumentTermFraction,
 };
 use shared::compare::{MAX_DEPTH, RankerComparison};
-use shared::plot::{PlotFigure, group_bars, rr_change};
+use shared::plot::{COLUMN_FIGURE_WIDTH, FIGURE_MARGIN, PlotFigure, group_bars, rr_change};
 use shared::report;
 
 use crate::pages::compare_address::ComparePageState;
+use crate::widgets::figure::content_width;
 use crate::widgets::figure_section::{ExportableFigureSection, FigureWithSelection};
 
 /// Renders all figures about queries.
 #[component]
 pub(super) fn ComparisonFigures(
     found: Arc<RankerComparison>,
+    scene: ComparePageState,
+) -> impl IntoView {
+    let width = content_width();
+    // On a wide screen its width does not matter.
+    let width = Memo::new(move |_| (width.get() - 2.0 * FIGURE_MARGIN).min(COLUMN_FIGURE_WIDTH));
+    move || view! { <FiguresOfWidth found=found.clone() width=width.get() scene/> }
+}
+
+#[component]
+fn FiguresOfWidth(
+    found: Arc<RankerComparison>,
+    /// The width of the figures, in pixels.
+    width: f64,
     scene: ComparePageState,
 ) -> impl IntoView {
     let tables = report::ranker_comparison_tables(&found);
@@ -34,7 +48,7 @@ pub(super) fn ComparisonFigures(
         "Queries are grouped by each ranker's own FQT. If query tokens mislead a ranker, its \
          reciprocal rank falls as FQT rises.",
         selectable_figure(
-            group_bars::draw_rr_by_query_token_fraction(&found),
+            group_bars::draw_rr_by_query_token_fraction(&found, width),
             buckets,
             scene,
         ),
@@ -45,7 +59,11 @@ pub(super) fn ComparisonFigures(
         "lengths",
         "Reciprocal rank by query length",
         "Length in whitespace-separated tokens.",
-        selectable_figure(group_bars::draw_rr_by_query_length(&found), lengths, scene),
+        selectable_figure(
+            group_bars::draw_rr_by_query_length(&found, width),
+            lengths,
+            scene,
+        ),
     );
     let changes = ReciprocalRankChangeKind::ALL
         .iter()
@@ -54,7 +72,11 @@ pub(super) fn ComparisonFigures(
         "change",
         "Difference per query",
         "Difference in RR@10, largest first.",
-        selectable_figure(rr_change::draw_rr_change_by_query(&found), changes, scene),
+        selectable_figure(
+            rr_change::draw_rr_change_by_query(&found, width),
+            changes,
+            scene,
+        ),
     );
     let depths = (1..=MAX_DEPTH as u8).map(|depth| ComparedQueryGroup::Disjoint { depth });
     let overlap = part(
@@ -62,7 +84,11 @@ pub(super) fn ComparisonFigures(
         "Overlap of the rankings",
         "Number of documents in the top i of both rankings. Click a dot to list the queries \
          with no overlap.",
-        selectable_figure(rr_change::draw_mean_overlap_by_depth(&found), depths, scene),
+        selectable_figure(
+            rr_change::draw_mean_overlap_by_depth(&found, width),
+            depths,
+            scene,
+        ),
     );
     let answers = found.question_classes.iter();
     let answers = answers.map(|it| ComparedQueryGroup::QuestionClass {
@@ -73,7 +99,7 @@ pub(super) fn ComparisonFigures(
         "Reciprocal rank by question class",
         "Question classes from rules over question words and head nouns.",
         selectable_figure(
-            group_bars::draw_rr_by_question_class(&found),
+            group_bars::draw_rr_by_question_class(&found, width),
             answers,
             scene,
         ),
@@ -85,7 +111,11 @@ pub(super) fn ComparisonFigures(
         "bigrams",
         "Reciprocal rank by first words of the query",
         "The most frequent first two words.",
-        selectable_figure(group_bars::draw_rr_by_first_bigram(&found), bigrams, scene),
+        selectable_figure(
+            group_bars::draw_rr_by_first_bigram(&found, width),
+            bigrams,
+            scene,
+        ),
     );
     view! {
         {part(

@@ -95,7 +95,7 @@ fn n_applying(answer: &PlaygroundResult) -> u64 {
 }
 
 /// Says which axioms apply and which rankers violate them, as in `TP applies: A should score higher
-/// than B. BM25 violates it, QL satisfies it.`
+/// than B. BM25 violates it; QL satisfies it.`
 fn axioms_finding(answer: &PlaygroundResult, models: &[NeuralRankerWithScores]) -> String {
     let applying = || answer.axiom_results.iter().filter(|it| it.applies);
     let names: Vec<String> = applying().map(|it| it.probe.name().into_owned()).collect();
@@ -154,7 +154,7 @@ fn axioms_finding(answer: &PlaygroundResult, models: &[NeuralRankerWithScores]) 
         let verb = if rankers.len() == 1 { one } else { many };
         format!("{} {verb} {object}", format::join_with_and(&rankers))
     });
-    format!("{first} {}.", said.collect::<Vec<_>>().join(", "))
+    format!("{first} {}.", said.collect::<Vec<_>>().join("; "))
 }
 
 /// A verb for one ranker, the same verb for several, and its object.
@@ -454,7 +454,7 @@ mod tests {
         let finding = |sheet: &PlaygroundInput| axioms_finding(&answered(sheet), &[]);
         assert_eq!(
             finding(&PlaygroundInput::opening_example()),
-            "TP applies: A should score higher than B. BM25 violates it, QL satisfies it."
+            "TP applies: A should score higher than B. BM25 violates it; QL satisfies it."
         );
         let none = PlaygroundInput {
             query: "ice".to_owned(),

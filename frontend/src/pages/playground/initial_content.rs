@@ -7,6 +7,7 @@ use super::input::PlaygroundInput;
 use super::share_link;
 use super::state::{PlaygroundState, StudyInstanceFromUrl};
 use crate::api::RequestError;
+use crate::keyboard;
 use crate::location::PageLocation;
 
 /// Where the initial content comes from: the address itself, or an instance that has to be fetched.
@@ -140,7 +141,10 @@ pub(super) fn ExampleNotice(
     view! { {notice} }
 }
 
-/// Renders the button that empties the page.
+/// The id of the field of the query.
+const QUERY_FIELD_ID: &str = "playground-query";
+
+/// Renders the button that empties the page, after which the field of the query has the focus.
 #[component]
 pub(super) fn StartEmptyButton(
     /// The state of the page.
@@ -150,6 +154,7 @@ pub(super) fn StartEmptyButton(
 ) -> impl IntoView {
     let clear = move |_| {
         desk.open_input_keeping_previous("an empty page", PlaygroundInput::empty());
+        keyboard::focus_element_on_next_frame(QUERY_FIELD_ID);
     };
     view! { <button class="btn" type="button" on:click=clear>{label}</button> }
 }

@@ -10,9 +10,7 @@ use shared::score::RankerInfo;
 
 use super::input::PlaygroundSettings;
 use super::state::{NAMES, NeuralRankerWithScores, PlaygroundState, ScoringRequestState};
-use super::term_scores::{
-    TermScoreCellFormat, digits_to_distinguish_scores, render_document_and_difference_headings,
-};
+use super::term_scores::{TermScoreCellFormat, render_document_and_difference_headings};
 use crate::api;
 use crate::debounce::DebounceTimer;
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
@@ -83,23 +81,14 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     let n_models = server.models.len();
     update_scores(desk, server);
     let n_texts = desk.n_documents_memo();
-    let digits = Memo::new(move |_| {
-        desk.neural_rankers.with(|models| {
-            let scored = models
-                .iter()
-                .filter_map(NeuralRankerWithScores::score_response);
-            let digits = scored.map(|it| digits_to_distinguish_scores(&it.scores));
-            digits.max().unwrap_or_default()
-        })
-    });
-    // A reply renders other rows again only if it changes the number of digits, and no other maps.
+    // A reply renders no other row again, and no other maps.
     let models: Vec<Memo<Option<NeuralRankerWithScores>>> = (0..n_models)
         .map(|place| Memo::new(move |_| desk.neural_rankers.with(|it| it.get(place).cloned())))
         .collect();
     let rows = models.iter().map(|&model| {
         move || {
-            let (model, n_texts, digits) = (model.get()?, n_texts.get(), digits.get());
-            Some(view! { <Row model n_texts digits/> })
+            let (model, n_texts) = (model.get()?, n_texts.get());
+            Some(view! { <Row model n_texts/> })
         }
     });
     let rows = rows.collect_view();
@@ -156,7 +145,7 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     }
 }
 
-/// Says which rankers score which of two documents higher, as in `MiniLM scores A higher, monoT5
+/// Says which rankers score which of two documents higher, as in `MiniLM scores A higher; monoT5
 /// scores B higher.`; none while no ranker has scored two documents.
 fn neural_finding(models: &[NeuralRankerWithScores]) -> Option<String> {
     let margins = models
@@ -175,7 +164,7 @@ fn neural_finding(models: &[NeuralRankerWithScores]) -> Option<String> {
         Some(format!("{names} {verb} {document} higher"))
     });
     let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| format!("{}.", said.join(", ")))
+    (!said.is_empty()).then(|| format!("{}.", said.join("; ")))
 }
 
 #[component]
@@ -183,8 +172,6 @@ fn Row(
     model: NeuralRankerWithScores,
     /// The number of columns that a message spans.
     n_texts: usize,
-    /// The number of digits of the scores in all rows.
-    digits: u8,
 ) -> impl IntoView {
     let NeuralRankerWithScores {
         ranker,
@@ -210,7 +197,7 @@ fn Row(
         }
         ScoringRequestState::Scored(scored) => {
             let rows = [&scored.scores];
-            let scale = TermScoreCellFormat::from_rows(rows.into_iter()).with_min_digits(digits);
+            let scale = TermScoreCellFormat::from_rows(rows.into_iter());
             scale.render_cells(&scored.scores).into_any()
         }
     };
@@ -250,7 +237,7 @@ fn token_match_maps(model: &NeuralRankerWithScores) -> Option<impl IntoView + us
         view! {
             <details class="maps" open>
                 <summary>{label}</summary>
-                {texts}
+                <div class="docs strips">{texts}</div>
             </details>
         }
     })
@@ -388,7 +375,7 @@ mod tests {
         ];
         assert_eq!(
             neural_finding(&models).as_deref(),
-            Some("monoT5 scores A higher, MiniLM and ColBERT score B higher.")
+            Some("monoT5 scores A higher; MiniLM and ColBERT score B higher.")
         );
     }
 

@@ -158,14 +158,6 @@ impl TermScoreCellFormat {
         }
     }
 
-    /// Returns the same scale with at least this number of digits.
-    pub(super) fn with_min_digits(self, digits: u8) -> TermScoreCellFormat {
-        TermScoreCellFormat {
-            digits: self.digits.max(digits),
-            ..self
-        }
-    }
-
     /// Renders the cells of a row.
     pub(super) fn render_cells(self, values: &[f64]) -> impl IntoView + use<> {
         let numbers = values.iter();
@@ -221,7 +213,6 @@ mod tests {
         let rows = [vec![1.0, 3.0], vec![0.5, 0.5004]];
         let scale = TermScoreCellFormat::from_rows(rows.iter());
         assert_eq!((scale.max_difference, scale.digits), (2.0, 2));
-        assert_eq!(scale.with_min_digits(4).digits, 4);
         let three = [vec![1.0, 2.0, 3.0]];
         let scale = TermScoreCellFormat::from_rows(three.iter());
         assert_eq!(scale.max_difference, 0.0);

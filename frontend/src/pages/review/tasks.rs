@@ -11,7 +11,7 @@ use shared::study::overview::StudySummary;
 
 use super::identity::fetch_session_and_open_outbox;
 use crate::api::{self, RequestError};
-use crate::number_format::{format_count, format_count_with_noun};
+use crate::number_format::{format_count, format_count_with_noun, spell_out_iso_date};
 use crate::outbox::{OutboxSummary, RejectedEventsPanel};
 use crate::pages::study::address::trial_href;
 use crate::routes::PageRoute;
@@ -285,7 +285,7 @@ fn TrialLinks(studies: Vec<StudySummary>) -> impl IntoView {
         view! {
             <li>
                 <a href=href>{it.title.clone()}</a>
-                <span class="note">{instances} ", " {it.created.clone()}</span>
+                <span class="note">{instances} ", " {spell_out_iso_date(&it.created)}</span>
             </li>
         }
     });

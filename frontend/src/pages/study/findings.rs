@@ -84,10 +84,12 @@ pub(super) fn finding_position(finding: &StudyFinding) -> HeatMapPosition {
 fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, String) {
     let label = |row: usize| overview.rows[row].ranker.label.clone();
     let probe = finding.probe().name();
+    let estimate =
+        |it: &EstimateWithInterval| format::keep_on_one_line(&format::format_estimate(it));
     let ordered = |n_judged: u64, fraction: &EstimateWithInterval| {
         format!(
             "Fraction satisfied: {} over {} instances.",
-            format::format_estimate(fraction),
+            estimate(fraction),
             format::format_count(n_judged)
         )
     };
@@ -127,8 +129,8 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
             };
             let rest = format!(
                 "Fraction satisfied: {more} {}, {less} {}.",
-                format::format_estimate(fraction_of_more),
-                format::format_estimate(fraction_of_less)
+                estimate(fraction_of_more),
+                estimate(fraction_of_less)
             );
             (gist, rest)
         }
@@ -141,7 +143,7 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
             format!(
                 "Fraction graded as the axiom predicts: {} over {} instances with different \
                  grades.",
-                format::format_estimate(fraction),
+                estimate(fraction),
                 format::format_count(*n_judged)
             ),
         ),

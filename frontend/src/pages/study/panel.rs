@@ -199,7 +199,7 @@ fn CellDetails(
     besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
     let value = format::format_two_digit_fraction(cell.micro_average.value);
-    let interval = format::format_interval(cell.micro_average.interval);
+    let interval = format::keep_on_one_line(&format::format_interval(cell.micro_average.interval));
     let queries = format!(
         "over {}",
         format_count_with_noun(cell.n_queries, "query", "queries")
@@ -291,7 +291,7 @@ pub(super) fn approximate_interval_note(n_queries: u64) -> Option<impl IntoView>
 }
 
 fn significance_text(cell: &RankerAxiomResult) -> String {
-    let p = format::format_named_p_value(cell.p_holm);
+    let p = format::keep_on_one_line(&format::format_named_p_value(cell.p_holm));
     match cell.p_holm < FAMILY_WISE_ERROR_RATE {
         true => format!("differs from chance, {p}"),
         false => format!("not distinguishable from chance, {p}"),
@@ -486,7 +486,7 @@ fn CellFacts(
         RankerOrRelevanceRow::Ranker(row) => overview.rows.get(row).cloned(),
         RankerOrRelevanceRow::Relevance => None,
     };
-    let over_queries = format::format_estimate(&cell.macro_average);
+    let over_queries = format::keep_on_one_line(&format::format_estimate(&cell.macro_average));
     let both = column.filter(|it| it.n_both_orders > 0).map(|it| {
         view! {
             <dt>"Instances in both orders"</dt> <dd>{format::format_count(it.n_both_orders)}</dd>
@@ -521,6 +521,9 @@ fn CellFacts(
             )
         })
     };
+    let is_ranker = row.is_some();
+    let not_truncated =
+        move |said| is_ranker.then(|| view! { <dt>"Not truncated"</dt> <dd>{said}</dd> });
     let parts = move || match besides.get() {
         Some(Ok(Some(found))) => {
             let whole = match in_part {
@@ -528,12 +531,9 @@ fn CellFacts(
                 Some(_) => of(found.whole.as_ref()),
                 None => "truncation is unknown".to_owned(),
             };
-            let whole = row
-                .is_some()
-                .then(|| view! { <dt>"Not truncated"</dt> <dd>{whole}</dd> });
             Some(
                 view! {
-                    {whole}
+                    {not_truncated(whole)}
                     <dt>"With a relevant document"</dt>
                     <dd>{of(Some(&found.relevant))}</dd>
                 }
@@ -545,7 +545,14 @@ fn CellFacts(
         Some(Err(error)) => {
             Some(view! { <dt>"Subsets"</dt> <dd>{error.to_string()}</dd> }.into_any())
         }
-        None => Some(view! { <dt>"With a relevant document"</dt> <dd>"…"</dd> }.into_any()),
+        None => Some(
+            view! {
+                {not_truncated("…".to_owned())}
+                <dt>"With a relevant document"</dt>
+                <dd>"…"</dd>
+            }
+            .into_any(),
+        ),
     };
     view! {
         <dl>

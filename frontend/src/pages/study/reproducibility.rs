@@ -81,10 +81,12 @@ fn stability_summary(overview: &StudyOverview) -> String {
     // If all scores are equal, there is no range to compare a difference with.
     let ranged = checks.iter().filter(|it| it.score_range > 0.0);
     let worst = ranged.map(|it| it.max_difference / it.score_range);
-    let worst = worst.fold(0.0, f64::max);
+    let worst = match 100.0 * worst.fold(0.0, f64::max) {
+        ..0.01 => "less than 0.01 %".to_owned(),
+        percent => format!("at most {percent:.2} %"),
+    };
     format!(
-        "Rescoring moved scores by at most {} of their range and changed {} of {} verdicts.",
-        format::format_in_scientific_notation(worst),
+        "Rescoring moved scores by {worst} of their range and changed {} of {} verdicts.",
         format::format_count(n_changed),
         format::format_count(n_verdicts)
     )

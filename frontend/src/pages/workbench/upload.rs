@@ -249,7 +249,8 @@ fn StoredStudyNotice(stored: StudySummary) -> impl IntoView {
     .href();
     view! {
         <p role="status">
-            "The server has stored the study. Visitors do not see it until it is published, on its page: "
+            "The server has stored the study. Visitors do not see it until it is published, on its \
+             page: "
             <a href=href>{stored.title}</a> "."
         </p>
     }

@@ -21,7 +21,8 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     source: "Fang & Zhai, SIGIR 2006; defined as in Câmara & Hauff, ECIR 2020",
     known_issues: "The published code of Câmara & Hauff is inverted: it uses a distance as a \
          similarity and prefers the less similar document, so that its .49 for QL and .50 for \
-         BERT are, up to ties, one minus the agreement with the axiom.",
+         BERT are, up to ties, one minus the agreement with the axiom. Their text names a \
+         distance, but their equation is a cosine; variant paper follows the text.",
     example: &[],
 };
 

@@ -22,7 +22,8 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
          score lower, however many other words the other one has.",
     formula: "|d2| − Σ(d2) > Σ(d1) > 0, Σ(d1) > Σ(d2), cos(d1−Q, d2−Q) ≥ .8 ⇒ S(d1) ≥ S(d2)",
     source: "Fang & Zhai, SIGIR 2006; defined as in Câmara & Hauff, ECIR 2020",
-    known_issues: "As printed by Câmara & Hauff, it requires dissimilar documents, and nothing \
+    known_issues: "The text of Câmara & Hauff names a distance, but their equation is a cosine; \
+         variant paper follows the text and requires dissimilar documents. As printed, nothing \
          requires more query-term occurrences in the first one. With common word vectors, almost \
          all documents are similar: a bound of .8 rejects one pair in a hundred.",
     example: &[],

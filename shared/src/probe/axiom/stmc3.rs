@@ -24,8 +24,9 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     formula: "cover(d1) = cover(d2), ||d1| − |d2|| ≤ δ, Σ(d2) > Σ(d1), \
               cos(d1−Q, Q) > cos(d2−Q, Q) ⇒ S(d1) ≥ S(d2)",
     source: "Fang & Zhai, SIGIR 2006; defined as in Câmara & Hauff, ECIR 2020",
-    known_issues: "Câmara & Hauff state the opposite preference. Their code counts non-query \
-         terms in place of query terms and prefers the less similar document.",
+    known_issues: "Câmara & Hauff state the opposite preference. Their text names a distance, \
+         but their equation is a cosine; variant paper follows the text. Their code counts \
+         non-query terms in place of query terms and prefers the less similar document.",
     example: &[],
 };
 

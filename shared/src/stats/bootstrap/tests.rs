@@ -93,6 +93,21 @@ fn full_agreement_of_few_queries_proves_little() {
     );
 }
 
+/// The sums of such draws are rounded.
+#[test]
+fn equal_draws_detect_no_difference() {
+    for n_verdicts in [3, 10] {
+        let query = QueryVerdictCounts {
+            n_agreeing: 1,
+            n_verdicts,
+        };
+        for n_queries in 2..6 {
+            let found = bootstrap_fraction(&vec![query; n_queries]).unwrap();
+            assert_eq!(found.detectable_difference, None);
+        }
+    }
+}
+
 #[test]
 fn full_disagreement_is_as_clear_as_full_agreement() {
     check(

@@ -112,6 +112,22 @@ fn queries_and_samples_may_disagree() {
 }
 
 #[test]
+fn a_single_query_bounds_the_score_by_its_range() {
+    let counts = EffectCounts {
+        positive: 1,
+        neutral: 1,
+        ..EffectCounts::default()
+    };
+    let by_query = [counts.since(EffectCounts::default())];
+    let score = |kind| {
+        let effect = effect_of(kind, &[0.5, 0.0], counts, &by_query).unwrap();
+        (effect.score.value, effect.score.interval)
+    };
+    assert_eq!(score(ScoreClaimKind::Higher), (0.5, [-1.0, 1.0]));
+    assert_eq!(score(ScoreClaimKind::Different), (0.5, [0.0, 1.0]));
+}
+
+#[test]
 fn pairs_of_one_source_are_one_unit() {
     let mut units = BootstrapUnits::default();
     let one = |agreeing| QueryVerdictCounts {

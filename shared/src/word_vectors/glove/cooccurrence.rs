@@ -61,7 +61,7 @@ impl<'a> GloveCorpus<'a> {
             return Err(Error::out_of_range(
                 "vectors",
                 format!(
-                    "fewer than two words occur {} times; lower the minimum count",
+                    "fewer than two words occur {} times; lower the minimum count (`--min-count`)",
                     settings.min_count
                 ),
             ));

@@ -295,7 +295,7 @@ fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> Strin
 
 /// Formats the interval of an effect over queries, as in `[−.02, +.20]`.
 pub(super) fn interval(effect: &BehavioralEffect) -> String {
-    format::format_signed_interval(effect.score.interval)
+    format::keep_on_one_line(&format::format_signed_interval(effect.score.interval))
 }
 
 /// Formats the score of an effect, as in `+.12 *†`: `*` marks a significant paired t test, `†` a

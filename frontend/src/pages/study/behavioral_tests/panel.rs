@@ -131,7 +131,7 @@ fn MeasuredEffect(
             <span class="big">{score(&effect)}</span>
             <p class="note">
                 {interval(&effect)} ", " {queries} <br/>
-                {format::format_named_p_value(effect.p_queries)} {few}
+                {format::keep_on_one_line(&format::format_named_p_value(effect.p_queries))} {few}
             </p>
         </div>
         <div>
