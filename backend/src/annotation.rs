@@ -34,9 +34,9 @@ use shared::study::Study;
 use crate::annotation::counts::is_sampled_item;
 use crate::annotation::log_writer::{AnnotationLogWriter, TaskEventsAndLeases};
 use crate::annotation::task_state::{InMemoryTaskState, LeasedAssignments};
-use crate::cache::{ComputationSlots, LruComputationCache, run_to_end};
+use crate::cache::{ComputationSlots, LruComputationCache};
 use crate::clock;
-use crate::error::{Error, run_blocking};
+use crate::error::{Error, run_blocking, run_to_completion};
 use crate::store::Database;
 use crate::store::annotation_tasks::{
     AnnotationItemWithExternalIds, AnnotationTaskRow, NewAnnotationTask,
@@ -178,7 +178,7 @@ impl AnnotationTaskService {
     ) -> Result<Arc<InMemoryTaskState>, Error> {
         let service = self.clone();
         let update = async move { service.update_row_and_state(asked).await };
-        run_to_end("changing a task", update).await
+        run_to_completion("changing a task", update).await
     }
 
     async fn update_row_and_state(
@@ -225,7 +225,7 @@ impl AnnotationTaskService {
         self.ensure_main_server()?;
         ensure_annotators_are_people(desk)?;
         let (service, desk) = (self.clone(), desk.clone());
-        run_to_end("leasing items", async move {
+        run_to_completion("leasing items", async move {
             let turn = desk.turn.lock().await;
             let asked = desk.clone();
             let promise = move || Ok(asked.lease_items(person, n));

@@ -1,5 +1,5 @@
-//! Computations that requests share: a cache of their values, slots that limit how many run at
-//! once, and work that goes on when a client disconnects.
+//! Computations that requests share: a cache of their values, and slots that limit how many run at
+//! once.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use hashlink::LruCache;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::error::{Error, run_blocking};
+use crate::error::{Error, run_blocking, run_to_completion};
 
 /// Maximum number of computations on studies and annotations at once; more wait. None of them waits
 /// for a model.
@@ -48,19 +48,6 @@ impl ComputationSlot {
         })
         .await
     }
-}
-
-/// Runs `work` to its end, even if the caller is dropped because a client disconnects. Returns an
-/// error that names `what` if it panics.
-pub(crate) async fn run_to_end<T: Send + 'static>(
-    what: &'static str,
-    work: impl Future<Output = Result<T, Error>> + Send + 'static,
-) -> Result<T, Error> {
-    let ended = tokio::spawn(work).await;
-    ended.unwrap_or_else(|error| {
-        tracing::error!("{what}: {error}");
-        Err(Error::Panicked { what })
-    })
 }
 
 /// A least-recently-used cache. Callers that request a value while it is being computed wait for
@@ -127,7 +114,7 @@ where
         }
         let computation = prepare.await?;
         let values = self.0.clone();
-        run_to_end("computing a value", async move {
+        run_to_completion("computing a value", async move {
             let _turn = turn;
             let value = computation.await?;
             let value = cell.value.get_or_init(|| value).clone();

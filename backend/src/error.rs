@@ -509,6 +509,19 @@ impl Error {
     }
 }
 
+/// Runs `work` to its end, even if the caller is dropped because a client disconnects. Returns an
+/// error that names `what` if it panics.
+pub(crate) async fn run_to_completion<T: Send + 'static>(
+    what: &'static str,
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
+    let ended = tokio::spawn(work).await;
+    ended.unwrap_or_else(|error| {
+        tracing::error!("{what}: {error}");
+        Err(Error::Panicked { what })
+    })
+}
+
 /// Runs CPU-bound or blocking work off the async threads. Returns an error that names `what` if it
 /// panics.
 pub(crate) async fn run_blocking<T: Send + 'static>(

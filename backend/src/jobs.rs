@@ -18,8 +18,7 @@ use shared::api::{CreateScoringJobRequest, JobScoresResponse, JobState, ScoringJ
 use shared::collection::encode_hex;
 use tokio::sync::{Notify, broadcast};
 
-use crate::cache::run_to_end;
-use crate::error::{Error, run_blocking};
+use crate::error::{Error, run_blocking, run_to_completion};
 use crate::models::{ModelRegistry, TOKEN_BUDGET};
 use crate::store::jobs::NewScoringJob;
 use crate::store::{DataFolder, Database};
@@ -112,7 +111,7 @@ impl JobQueue {
         .await?;
         let jobs = self.clone();
         // A job that is stored but does not wake the worker would wait for the next one.
-        run_to_end("queuing a job", async move {
+        run_to_completion("queuing a job", async move {
             jobs.store.add_job_with_batches(&job).await?;
             jobs.wake.notify_one();
             jobs.told(&job.id).await
@@ -139,7 +138,7 @@ impl JobQueue {
     /// Cancels a job after the current batch. A finished job is left unchanged.
     pub(crate) async fn cancel(&self, id: &str) -> Result<ScoringJob, Error> {
         let (jobs, id) = (self.clone(), id.to_owned());
-        run_to_end("canceling a job", async move {
+        run_to_completion("canceling a job", async move {
             jobs.store.cancel_job(&id).await?;
             jobs.told(&id).await
         })
@@ -152,7 +151,7 @@ impl JobQueue {
         id: &str,
     ) -> Result<ScoringJob, Error> {
         let (jobs, id) = (self.clone(), id.to_owned());
-        run_to_end("resuming a job", async move {
+        run_to_completion("resuming a job", async move {
             jobs.store.requeue_canceled_or_failed_job(&id).await?;
             jobs.stuck
                 .lock()

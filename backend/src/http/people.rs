@@ -14,9 +14,8 @@ use shared::api::people::{
 use shared::error::Error as InputError;
 use shared::user_text::MAX_NAME_CHARS;
 
-use crate::cache::run_to_end;
 use crate::clock::unix_time_ms;
-use crate::error::Error;
+use crate::error::{Error, run_to_completion};
 use crate::http::AppState;
 use crate::http::access::{self, Caller};
 use crate::http::api_request::{ApiRequest, JsonResult};
@@ -267,7 +266,7 @@ pub(super) async fn set_password(
     };
     let session = caller.session.clone();
     let (store, own_session) = (app.store.clone(), session.clone());
-    run_to_end("setting a password", async move {
+    run_to_completion("setting a password", async move {
         store.set_password(no, hash.as_deref()).await?;
         // If this were cut off, sessions of somebody else would outlive the old password.
         store

@@ -5,8 +5,7 @@ use shared::api::manage_studies::{UpdateStudyRequest, UploadStudyRequest};
 use shared::study::overview::StudySummary;
 use shared::user_text::{normalize_study_description, normalize_study_title};
 
-use crate::cache::run_to_end;
-use crate::error::run_blocking;
+use crate::error::{run_blocking, run_to_completion};
 use crate::http::AppState;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::pipeline::{self, StudyReplacementPolicy};
@@ -23,7 +22,7 @@ pub(in crate::http) async fn update_study(
     let description = description.map(normalize_study_description).transpose()?;
     let name = asked.study;
     // Changes that are cut off, since the client disconnects, would leave row and files apart.
-    run_to_end("changing a study", async move {
+    run_to_completion("changing a study", async move {
         let _turn = app.studies.acquire_change_turn().await;
         app.store.study_entry_by_name(&name).await?;
         if title.is_some() || description.is_some() {
@@ -64,7 +63,7 @@ pub(in crate::http) async fn upload_study(
         false => StudyReplacementPolicy::Keep,
     };
     // One at a time: a study of the largest size takes much memory.
-    run_to_end("storing a study", async move {
+    run_to_completion("storing a study", async move {
         let _turn = app.studies.acquire_change_turn().await;
         let study = run_blocking("checking a study", move || {
             pipeline::name_and_validate_upload(&mut study, &name)?;
