@@ -7,6 +7,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::bootstrap::standard_deviation;
+
 /// The test of a mean against 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OneSampleTTestResult {
@@ -20,8 +22,7 @@ pub struct OneSampleTTestResult {
 pub fn one_sample_t_test(differences: &[f64]) -> Option<OneSampleTTestResult> {
     let n = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / n;
-    let squares = differences.iter().map(|it| (it - mean) * (it - mean));
-    let deviation = (squares.sum::<f64>() / (n - 1.0)).sqrt();
+    let deviation = standard_deviation(differences);
     if differences.len() < 2 || (mean == 0.0 && deviation == 0.0) {
         return None;
     }
@@ -120,5 +121,7 @@ mod tests {
         assert_eq!(one_sample_t_test(&[1.0]), None);
         assert_eq!(one_sample_t_test(&[0.0, 0.0]), None);
         assert_eq!(one_sample_t_test(&[1.0, 1.0]).unwrap().p, 0.0);
+        // The mean of these is rounded.
+        assert_eq!(one_sample_t_test(&[0.1; 3]).unwrap().t, f64::INFINITY);
     }
 }
