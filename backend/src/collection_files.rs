@@ -169,7 +169,11 @@ pub(crate) fn load_collection_folder(
     ensure_some_row_is_read(&corpus, &reading, "a corpus, and its --layout")?;
     if docs.is_empty() {
         let corpus = corpus.display().to_string();
-        return Err(shared::error::Error::unreadable_file(&corpus, "has no documents").into());
+        return Err(shared::error::Error::unreadable_file(
+            &corpus,
+            "it has no documents; add at least one",
+        )
+        .into());
     }
     loaded.collection.docs = docs;
     loaded.report.merge(reading);

@@ -125,8 +125,8 @@ pub(crate) fn link_of_content(event: &web_sys::MouseEvent) -> Option<String> {
 }
 
 /// Moves the focus into a page that is being opened, as long as `is_open` says so: to the link with
-/// this address, if the page shows it within a second, otherwise to the heading. An element that
-/// gets the focus in the meantime keeps it.
+/// this address, and to the heading if the page does not show the link within a second. Another
+/// element that gets the focus in the meantime keeps it.
 pub(crate) fn focus_opened_page(link: Option<String>, is_open: impl Fn() -> bool + 'static) {
     focus_page_on_next_frame(0, link, is_open);
 }
@@ -140,8 +140,13 @@ fn focus_page_on_next_frame(
     const FRAMES_FOR_HEADING: u32 = 1200;
     request_animation_frame(move || {
         let focused = document().active_element();
-        let is_focus_lost = focused.is_none_or(|it| it.tag_name() == "BODY");
-        if !is_focus_lost || !is_open() || n_frames > FRAMES_FOR_HEADING {
+        let has_focus = |selector: &str| {
+            let focused = focused.as_ref();
+            focused.is_none_or(|it| it.matches(selector).unwrap_or_default())
+        };
+        let is_focus_lost = has_focus("body");
+        let waits_for_link = link.is_some() && has_focus("main h1");
+        if !(is_focus_lost || waits_for_link) || !is_open() || n_frames > FRAMES_FOR_HEADING {
             return;
         }
         let find = |selector: &str| document().query_selector(selector).ok().flatten();
@@ -150,7 +155,8 @@ fn focus_page_on_next_frame(
             .and_then(|it| find(&format!("main a[href=\"{it}\"]")));
         if let Some(linked) = linked {
             focus(Some(linked));
-        } else if (link.is_none() || n_frames > FRAMES_FOR_LINK)
+        } else if is_focus_lost
+            && (link.is_none() || n_frames > FRAMES_FOR_LINK)
             && let Some(heading) = find("main h1:not(.waiting h1)")
         {
             let _ = heading.set_attribute("tabindex", "-1");

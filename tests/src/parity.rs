@@ -258,8 +258,8 @@ fn undated(json: &str) -> String {
     let (before, after) = json.split_once(r#""created":""#).expect("a date");
     let (_, after) = after.split_once('"').expect("its end");
     let undated = format!(r#"{before}"created":""{after}"#);
-    match undated.split_once(r#""input_checksums":{"#) {
-        Some((before, after)) => before.to_owned() + after.split_once("},").expect("its end").1,
+    match undated.split_once(r#","input_checksums":{"#) {
+        Some((before, after)) => before.to_owned() + after.split_once('}').expect("its end").1,
         None => undated,
     }
 }

@@ -207,12 +207,12 @@ fn a_training_that_cannot_start_is_refused_before_the_study_is_made() {
         (
             "epochs=3",
             "vectors=nowhere.txt",
-            "there is no `nowhere.txt`",
+            "there is no file `nowhere.txt`",
         ),
         (
             "\"lnc2\"",
             "\"instances:nowhere.parquet\"",
-            "there is no `nowhere.parquet`",
+            "there is no file `nowhere.parquet`",
         ),
         (
             "repairs = \"drmm\"",

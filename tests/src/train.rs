@@ -479,7 +479,7 @@ fn what_cannot_be_trained_is_refused_with_a_way_out() {
         ),
         (
             "--model drmm --set vectors=nowhere.txt",
-            "there is no `nowhere.txt`",
+            "there is no file `nowhere.txt`",
         ),
         (
             "--model drmm --set function=margin-mse",

@@ -283,7 +283,7 @@ fn a_request_cannot_name_files_of_the_server() {
         ("recipe", json!("macavaney2022"), "default, rennings2019"),
         ("model", json!("colbert"), "drmm, anmm"),
         ("from", json!("/models/bert"), "only the command `train`"),
-        ("variant", json!("odd"), "`odd` is no value"),
+        ("variant", json!("odd"), "`odd` is not a valid value"),
         ("augment", json!(["instances:lnc1.parquet"]), "lnc2"),
         (
             "set",

@@ -279,7 +279,7 @@ impl EvalArgs {
                 collection_files::ensure_some_row_is_read(qrels, &reading, expected)?;
                 if judgments.0.is_empty() {
                     let file = qrels.display().to_string();
-                    let reason = "has no relevance judgments";
+                    let reason = "it has no relevance judgments; give QRELS first, and then RUN";
                     return Err(InputError::unreadable_file(&file, reason).into());
                 }
                 let (rows, of_run) = collection_files::read_with_progress(run, trec::read_run)?;

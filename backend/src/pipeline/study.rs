@@ -9,7 +9,7 @@ use shared::error::{Error as InputError, ErrorFieldName};
 use shared::index::Index;
 use shared::probe::MiningResult;
 use shared::probe::transfer::UsedAndSkippedPairCounts;
-use shared::score::{RankerInfo, RankerQueryDocumentScores, rescoring};
+use shared::score::{RankerInfo, RankerKind, RankerQueryDocumentScores, rescoring};
 use shared::study::build::{self, StudyInputs};
 use shared::study::preparation::{PreparedCollection, run_never_waiting_future};
 use shared::study::{Study, StudyDefinition, validate_study_name};
@@ -521,9 +521,16 @@ fn compute_missing_scores_of(
             // A model that was replaced by one of another kind has another spec.
             let name = |spec: &str| spec.split(':').next().map(str::to_owned);
             let replaced = name(&scores.ranker.spec);
-            study
-                .scores
-                .retain(|it| name(&it.ranker.spec) != replaced || order.contains(&it.ranker.spec));
+            let is_model = |it: &RankerQueryDocumentScores| {
+                matches!(
+                    it.ranker.kind,
+                    RankerKind::FeatureBased | RankerKind::Neural
+                )
+            };
+            study.scores.retain(|it| {
+                let is_replaced = is_model(it) && name(&it.ranker.spec) == replaced;
+                !is_replaced || order.contains(&it.ranker.spec)
+            });
             let same = |it: &&mut RankerQueryDocumentScores| it.ranker.spec == scores.ranker.spec;
             match study.scores.iter_mut().find(same) {
                 Some(stored) => *stored = scores,

@@ -256,7 +256,7 @@ fn a_collection_without_documents_or_queries_makes_no_study() {
         &home,
         "study run study.toml",
         expect![[r#"
-        collection: it has no documents; add a corpus with at least two
+        c/corpus.jsonl: it has no documents; add at least one
     "#]],
     );
     home.write("c/corpus.jsonl", CORPUS);

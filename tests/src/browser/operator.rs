@@ -168,7 +168,7 @@ fn a_study_on_several_machines_is_followed_and_canceled() {
         execute(home, CLUSTER_JOB);
         tab.reload();
         see_in_row(tab, "rivers", "running");
-        see_in_row(tab, "rivers", "begun 20 November 2026, 12:00 UTC");
+        see_in_row(tab, "rivers", "started 20 November 2026, 12:00 UTC");
         see_in_row(tab, "rivers", "Mining and lexical rankers 1 of 2");
         see_in_row(tab, "rivers", "1 repeated attempt: an executor ended");
         see_in_row(tab, "rivers", "Total: 2.00 executor hours.");

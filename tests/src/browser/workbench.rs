@@ -560,11 +560,11 @@ fn an_operator_uploads_renames_publishes_and_withdraws_a_study() {
         tab.click(AriaRole::Button, "Withdraw the study");
         tab.wait_for_text("Visitors do not see this study.");
         visitor.reload();
-        visitor.wait_for_text("there is no study named `ferries`");
+        visitor.wait_for_text("the study may have been withdrawn");
         visitor.expect_in_console("/api/studies/ferries");
         tab.open("/");
-        tab.wait_for_text("withdrawn");
+        tab.wait_for_text("not published");
         let listed = home.run("study list").expect_success();
-        assert!(listed.ends_with("\twithdrawn\tFerries\n"), "{listed}");
+        assert!(listed.ends_with("\tnot published\tFerries\n"), "{listed}");
     });
 }

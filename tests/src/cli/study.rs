@@ -93,7 +93,7 @@ fn a_study_is_made_listed_checked_published_and_exported() {
     expect![[r#"
         small
         188 instances
-        withdrawn
+        not published
         Rivers & foxes
     "#]]
     .assert_eq(&listed());
@@ -119,7 +119,7 @@ fn a_study_is_made_listed_checked_published_and_exported() {
         visitors do not see study `small`
     "#]],
     );
-    assert!(listed().contains("\nwithdrawn\n"));
+    assert!(listed().contains("\nnot published\n"));
     check(
         &home,
         "study resume small",
@@ -165,7 +165,7 @@ fn a_study_is_made_listed_checked_published_and_exported() {
     };
     assert_eq!(report("copy"), report("small"));
     home.run("study check copy").expect_success();
-    assert!(listed().starts_with("copy\n188 instances\nwithdrawn\n"));
+    assert!(listed().starts_with("copy\n188 instances\nnot published\n"));
     let changed = home
         .read("site/studies/small.json")
         .replace("\"w2\"", "\"w0\"");

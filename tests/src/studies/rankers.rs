@@ -227,7 +227,7 @@ fn files_without_a_row_that_can_be_read_are_errors() {
     home.write("bad/queries.jsonl", "{\"_id\":\"q\",\"text\":\"river\"}\n");
     home.expect_refused("import bad --to good --data data", "every row was refused");
     home.write("bad/corpus.jsonl", "");
-    home.expect_refused("import bad --to good --data data", "has no documents");
+    home.expect_refused("import bad --to good --data data", "it has no documents");
     assert_eq!(home.read("data/collections/good/corpus.jsonl"), whole);
 
     let run = format!("{tiny}/runs/tiny.run");
@@ -238,7 +238,7 @@ fn files_without_a_row_that_can_be_read_are_errors() {
     home.write("empty.tsv", "");
     home.expect_refused(
         &format!("eval empty.tsv {run} -m AP"),
-        "has no relevance judgments",
+        "it has no relevance judgments",
     );
     let rest = study_lines("all", &["tfc1"], &["bm25"]);
     let set = format!("{rest}\n[[transfers]]\nname = \"pairs\"\nfile = \"{run}\"\n");

@@ -14,10 +14,10 @@ use crate::widgets::text_diff::{
     DiffLabelWording, TextDiffView, diff_words, summarize_text_changes,
 };
 
-const QUERY: &str = "harbor light";
+const QUERY: &str = "harbour light";
 
 /// A text that every manipulation of a single document changes.
-const TEXT: &str = "The old light stands at the end of the harbor. It was built in 1862, and \
+const TEXT: &str = "The old light stands at the end of the harbour. It was built in 1862, and \
      its lamp is lit before dusk. Sailors have seen it from far away.";
 
 /// A text that is not relevant to the query.
