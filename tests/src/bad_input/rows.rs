@@ -161,7 +161,7 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         &home,
         "eval c/qrels.tsv c/runs/b.run -m AP",
         expect![[r#"
-        c/runs/b.run: every row was refused, the first in line 1: the score `NaN` is not a number; give a TREC run
+        c/runs/b.run: every row was refused, the first in line 1: the score `NaN` is not finite: remove the row or give it a finite score; give a TREC run
     "#]],
     );
 }
