@@ -80,17 +80,22 @@ fn PageAtAddress() -> impl IntoView {
 fn focus_opened_pages() {
     let path = use_location().pathname;
     let followed = StoredValue::new(BTreeMap::<String, String>::new());
-    let handle = window_event_listener(ev::click, move |event| {
-        if let Some(href) = keyboard::link_of_content(&event) {
-            // The router changes the path in a later task.
-            followed.update_value(|it| {
-                it.insert(path.get_untracked(), href);
-            });
-        }
+    // The page is gone before a click on a link of it reaches the window.
+    let focused = StoredValue::new(None);
+    let handle = window_event_listener(ev::focusin, move |event| {
+        focused.set_value(keyboard::link_of_content(&event));
     });
     on_cleanup(move || handle.remove());
     Effect::new(move |before: Option<String>| {
         let now = path.get();
+        let left = before.clone().filter(|it| *it != now);
+        let link: Option<String> = focused.get_value();
+        if let Some((left, link)) = left.zip(link) {
+            followed.update_value(|it| {
+                it.insert(left, link);
+            });
+            focused.set_value(None);
+        }
         if before.is_some_and(|it| it != now && replaces_page(&it, &now)) {
             let link = followed.with_value(|it| it.get(&now).cloned());
             let opened = now.clone();

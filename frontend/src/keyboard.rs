@@ -117,8 +117,8 @@ fn focus(element: Option<web_sys::Element>) -> KeyPressOutcome {
     }
 }
 
-/// Returns the address of the link in the content of the page that was clicked, if one was.
-pub(crate) fn link_of_content(event: &web_sys::MouseEvent) -> Option<String> {
+/// Returns the address of the link in the content of the page that an event is about, if it is.
+pub(crate) fn link_of_content(event: &web_sys::Event) -> Option<String> {
     let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;
     let link = target.closest("main a[href]").ok().flatten()?;
     link.get_attribute("href")
