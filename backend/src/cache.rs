@@ -9,8 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{Error, run_blocking, run_to_completion};
 
-/// Maximum number of computations on studies and annotations at once; more wait. None of them waits
-/// for a model.
+/// Maximum number of computations on studies and annotations at once; more wait. A computation
+/// that holds a slot never waits for a model.
 pub(crate) const MAX_COMPUTATIONS: usize = 4;
 
 /// The slots for computations on studies and annotations. Clones share them.
@@ -35,8 +35,8 @@ impl ComputationSlots {
 pub(crate) struct ComputationSlot(OwnedSemaphorePermit);
 
 impl ComputationSlot {
-    /// Runs `work` as [`run_blocking`] does. The slot is held until it ends, even if the caller is
-    /// dropped before.
+    /// Runs `work` as [`run_blocking`] does. The slot is held until the work ends, whether or not the
+    /// caller is dropped meanwhile.
     pub(crate) async fn run<T: Send + 'static>(
         self,
         what: &'static str,

@@ -60,8 +60,8 @@ pub(crate) struct CompareRankersArgs {
     json: bool,
 }
 
-/// The queries to compare: [`QueryRelevanceRequirement`] as an argument. Earlier versions had other
-/// names for them.
+/// The queries to compare: [`QueryRelevanceRequirement`] as an argument. The aliases are the names
+/// that earlier versions gave them.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ComparedQueriesArgument {
     #[value(alias = "judged")]

@@ -11,6 +11,7 @@ use shared::error::Error as InputError;
 use shared::plot;
 use shared::probe::CandidatePoolSpec;
 use shared::rank::LexicalRanker;
+use shared::study::StudyDefinition;
 use shared::tune::{
     GridSearchResult, ParameterGrid, QueryWithDocumentTermCounts, collect_grid_results,
     mean_measure_at_grid_point,
@@ -218,10 +219,10 @@ fn with_ranker(file: &str, text: &str, ranker: &LexicalRanker) -> Result<String,
     let kind = |it: &str| it.split(':').next().map(str::to_ascii_lowercase);
     let mut text = text.to_owned();
     let Some(rankers) = rankers else {
-        // The defaults, one of which is replaced.
-        let others = ["bm25", "ql"].map(str::to_owned);
-        let others = others.into_iter().filter(|it| kind(it) != kind(&spec));
-        let rankers: Vec<String> = [spec.clone()].into_iter().chain(others).collect();
+        // The default rankers, one of which is replaced.
+        let mut rankers = StudyDefinition::from_toml(file, &text)?.rankers;
+        rankers.retain(|it| kind(it) != kind(&spec));
+        rankers.insert(0, spec);
         text.insert_str(0, &format!("rankers = {rankers:?}\n"));
         return Ok(text);
     };
@@ -248,10 +249,8 @@ mod tests {
             file.replacen("'BM25:b=1'", &format!("\"{spec}\""), 1)
         );
         assert_eq!(put("rankers = []\n"), format!("rankers = [\"{spec}\", ]\n"));
-        let default = put("name = \"a\" # no rankers\n[limits]\n");
-        assert_eq!(
-            default,
-            format!("rankers = [\"{spec}\", \"ql\"]\nname = \"a\" # no rankers\n[limits]\n")
-        );
+        let without = "name = \"a\" # no rankers\ncollection = \"c\"\n";
+        let expected = format!("rankers = [\"{spec}\", \"ql\"]\n{without}");
+        assert_eq!(put(without), expected);
     }
 }

@@ -91,8 +91,8 @@ impl Allowance {
 }
 
 /// Rate of anonymous requests: a page makes a handful of requests, and one for each change of a
-/// control. A page about a study counts too, also of people who are signed in; beyond this rate it
-/// has no texts.
+/// control. A page about a study counts too, also of people who are signed in; beyond this rate the
+/// server writes no texts into it.
 const READ_RATE: Allowance = Allowance::new(120, Duration::from_millis(100));
 
 /// Rate of scoring requests for each ranker of the server: after a pause in typing, the Playground
@@ -152,8 +152,8 @@ pub(super) struct ServerLimits {
 pub(super) struct ScoringSlot(Arc<Slot>);
 
 impl ScoringSlot {
-    /// Runs `work` as [`run_blocking`] does. The slot is held until it ends, even if the request is
-    /// dropped before.
+    /// Runs `work` as [`run_blocking`] does. The slot is held until the work ends, whether or not the
+    /// request is dropped meanwhile.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         what: &'static str,

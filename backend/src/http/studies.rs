@@ -56,8 +56,8 @@ pub(super) async fn cache_summaries(app: AppState) {
     }
 }
 
-/// Returns the summaries of the studies that are wanted and can be read, or the error of one if
-/// none can be read.
+/// Returns the summaries of the studies that are wanted and can be read. If all of them are
+/// damaged, returns the error of one.
 async fn summarize_studies(
     app: &AppState,
     is_wanted: impl Fn(&StudyListEntry) -> bool,

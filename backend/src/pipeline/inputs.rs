@@ -12,9 +12,10 @@ use shared::probe::CandidatePoolSpec;
 use shared::probe::manipulation::ManipulationWordLists;
 use shared::probe::transfer::TransferPairSet;
 use shared::study::preparation::ParsedInputFiles;
-use shared::study::{ManipulationLookupFiles, StudyDefinition};
+use shared::study::{ManipulationLookupFiles, Study, StudyDefinition};
 use shared::word_vectors::WordVectors;
 
+use super::study::StudyReplacementPolicy;
 use crate::collection_files;
 use crate::error::Error;
 use crate::store::checksum;
@@ -72,6 +73,32 @@ pub(super) fn input_checksums(
         Some((file.to_owned(), checksum::file_checksum(&path).ok()?))
     };
     definition.input_files().filter_map(checksum).collect()
+}
+
+/// Returns whether the files that a stored study was made from besides the collection are as they
+/// were; if not, prints their names on standard error. Files that cannot be read are not compared.
+/// A study of an earlier version has no checksums, and with [`StudyReplacementPolicy::Replace`] its
+/// files count as changed, so that it is made again.
+pub(super) fn has_same_input_files(
+    stored: &Study,
+    folder: &Path,
+    finished: StudyReplacementPolicy,
+) -> bool {
+    let unknown = finished == StudyReplacementPolicy::Replace;
+    let before = &stored.input_checksums;
+    let is_changed =
+        |(file, sum): &(&String, &String)| before.get(*file).map_or(unknown, |known| known != *sum);
+    let now = input_checksums(&stored.definition, folder);
+    let changed: Vec<&str> = now
+        .iter()
+        .filter(is_changed)
+        .map(|it| it.0.as_str())
+        .collect();
+    if !changed.is_empty() {
+        let files = changed.join(", ");
+        eprintln!("{files}: changed since the study was made, so it is made again");
+    }
+    changed.is_empty()
 }
 
 fn read_vectors(file: &str, folder: &Path) -> Result<WordVectors, Error> {

@@ -14,7 +14,7 @@ use shared::study::build::{self, StudyInputs};
 use shared::study::preparation::{PreparedCollection, run_never_waiting_future};
 use shared::study::{Study, StudyDefinition, validate_study_name};
 
-use super::inputs::{input_checksums, read_non_collection_inputs};
+use super::inputs::{has_same_input_files, input_checksums, read_non_collection_inputs};
 use super::score::{PairScoringInput, read_score_file, score_file_fingerprint, score_with_rankers};
 use super::shards::{DistributedStudy, StudyCluster};
 use super::{ParallelExecutor, current_utc_date};
@@ -87,7 +87,7 @@ pub(crate) fn create_or_resume_study(
             && stored.software == env!("CARGO_PKG_VERSION")
             && stored.collection_hash == collection.content_hash()
             && asks_alike(&stored, &collection)
-            && has_same_inputs(&stored, folder, finished)
+            && has_same_input_files(&stored, folder, finished)
         {
             // The file has the last word on title and description.
             let is_renamed = stored.definition != definition;
@@ -221,24 +221,6 @@ fn asks_alike(stored: &Study, collection: &Collection) -> bool {
         let id = &old.id;
         old.split == new.split && grades(&stored.qrels, id) == grades(&collection.qrels, id)
     })
-}
-
-/// Returns whether the files that a stored study was made from besides the collection are as they
-/// were; if not, prints their names on standard error. Files that cannot be read are not compared.
-/// A study of an earlier version has no checksums; with [`StudyReplacementPolicy::Replace`] its
-/// files count as changed.
-fn has_same_inputs(stored: &Study, folder: &Path, finished: StudyReplacementPolicy) -> bool {
-    let unknown = finished == StudyReplacementPolicy::Replace;
-    let now = input_checksums(&stored.definition, folder);
-    let before = &stored.input_checksums;
-    let changed =
-        |(file, sum): &(&String, &String)| before.get(*file).map_or(unknown, |known| known != *sum);
-    let changed: Vec<&str> = now.iter().filter(changed).map(|it| it.0.as_str()).collect();
-    if !changed.is_empty() {
-        let files = changed.join(", ");
-        eprintln!("{files}: changed since the study was made, so it is made again");
-    }
-    changed.is_empty()
 }
 
 fn read_vocabularies(definition: &mut StudyDefinition) -> Result<(), Error> {

@@ -195,8 +195,8 @@ async fn scorings_of_one_address_are_few_at_once() {
     assert_eq!(again.status, StatusCode::OK);
 }
 
-/// Starts computations on a study in all slots, for clients that disconnect. They end when the
-/// result is dropped.
+/// Starts computations on a study in all slots, for clients that disconnect. They end when
+/// the returned senders are dropped.
 async fn fill_computation_slots(site: &Site, study: &str) -> Vec<mpsc::Sender<()>> {
     let listed = site.app.store.study_entry_by_name(study).await.unwrap();
     let (started, mut starts) = tokio::sync::mpsc::unbounded_channel();
