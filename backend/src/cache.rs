@@ -35,8 +35,8 @@ impl ComputationSlots {
 pub(crate) struct ComputationSlot(OwnedSemaphorePermit);
 
 impl ComputationSlot {
-    /// Runs `work` as [`run_blocking`] does. The slot is held until the work ends, whether or not the
-    /// caller is dropped meanwhile.
+    /// Runs `work` as [`run_blocking`] does. The slot is held until the work ends, whether or not
+    /// the caller is dropped meanwhile.
     pub(crate) async fn run<T: Send + 'static>(
         self,
         what: &'static str,

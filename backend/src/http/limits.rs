@@ -152,8 +152,8 @@ pub(super) struct ServerLimits {
 pub(super) struct ScoringSlot(Arc<Slot>);
 
 impl ScoringSlot {
-    /// Runs `work` as [`run_blocking`] does. The slot is held until the work ends, whether or not the
-    /// request is dropped meanwhile.
+    /// Runs `work` as [`run_blocking`] does. The slot is held until the work ends, whether or not
+    /// the request is dropped meanwhile.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         what: &'static str,

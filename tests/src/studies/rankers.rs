@@ -168,8 +168,8 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     home.expect_refused(&format!("{line} --split train"), "splits.tsv");
 }
 
-/// The run of the pool is an input of the instances, and the score file one of the scores: after the
-/// first has changed, all is computed again, after the second only its scores.
+/// The run of the pool is an input of the instances, and the score file one of the scores. After
+/// the first has changed, all is computed again; after the second, only its scores.
 #[test]
 fn a_study_whose_input_files_changed_is_made_again() {
     let home = TestHome::new();
